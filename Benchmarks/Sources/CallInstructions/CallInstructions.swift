@@ -16,7 +16,9 @@ import Foundation
 ///     CallInstructions rows          prints the names of the rows
 @main
 struct CallInstructions {
-  private static let rows = ["task", "empty", "object", "http1", "http2"]
+  private static let rows = [
+    "task", "empty", "object", "http1", "http2", "unsafe", "unsafe-cache", "no-cache", "miss", "store", "hit",
+  ]
 
   static func main() throws {
     let arguments = CommandLine.arguments.dropFirst()
@@ -48,11 +50,23 @@ struct CallInstructions {
 
   private static func repeating(_ row: String, _ count: Int, on thread: MainThread) async throws {
     let object = ResponseContent(Data(Small.text.utf8))
-    let transport = Immediate(content: row == "object" ? object : .empty)
+    var transport = Immediate(content: row == "empty" ? .empty : object)
+    switch row {
+    // The fields of a small response, as servers send them.
+    case "no-cache", "miss": transport.fields = Immediate.fields("no-store")
+    case "store", "hit": transport.fields = Immediate.fields("max-age=3600")
+    default: break
+    }
     let api = Client(baseURL: "https://api.example.com/v1", transport: transport) {
       $0.settings.runtime.executor = thread
+      if ["unsafe-cache", "miss", "store", "hit"].contains(row) { $0.cache = ResponseCache() }
     }
     switch row {
+    case "unsafe", "unsafe-cache":
+      let request: Request<Small> = .post("/users/\(7)")
+      for _ in 0..<count { _ = try await api.send(request) }
+    case "store":
+      for number in 0..<count { _ = try await api.send(Request<Small>.get("/users/\(number)")) }
     case "task":
       for _ in 0..<count { await Task(executorPreference: thread) {}.value }
     case "empty":
@@ -74,9 +88,17 @@ struct Small: Codable, Sendable {
 
 private struct Immediate: Transport {
   let content: ResponseContent
+  var fields = HTTPFields()
+
+  static func fields(_ directives: String) -> HTTPFields {
+    [
+      .server: "x", .date: "Sat, 28 Nov 2026 04:00:00 GMT", .contentType: "application/json", .contentLength: "22",
+      .cacheControl: directives,
+    ]
+  }
 
   func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
-    ResponseMessage(head: HTTPResponse(status: .ok), content: content)
+    ResponseMessage(head: HTTPResponse(status: .ok, headerFields: fields), content: content)
   }
 }
 

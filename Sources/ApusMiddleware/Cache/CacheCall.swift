@@ -35,6 +35,16 @@ extension ResponseCache {
   }
 }
 
+extension CacheSubjects {
+  /// Returns the digest of an account's name.
+  func account(named name: String) -> KeyedDigest {
+    var hasher = KeyedHasher(key)
+    hasher.combine("account")
+    hasher.combine(name)
+    return hasher.finish()
+  }
+}
+
 extension CacheSession {
   /// Adds the credentials to which a call is bound. Returns `false` if they are unknown.
   fileprivate mutating func add(_ context: CallContext) -> Bool {

@@ -27,14 +27,6 @@ enum CacheStore: Sendable {
     if case .folder = self { true } else { false }
   }
 
-  /// The largest number of bytes of an entry.
-  var entryLimit: Int64 {
-    switch self {
-    case .memory(let store): store.entryLimit
-    case .folder(let store): store.entryLimit
-    }
-  }
-
   /// The digests of the store; `nil` if its folder cannot be used.
   var subjects: CacheSubjects? {
     get async {

@@ -175,7 +175,7 @@ extension CachedExchange {
   ) -> ResponseMessage {
     context.record(.cache(CacheStatus(forward: forwarded.forward.reason)))
     let (store, token) = (cache.store, forwarded.token)
-    let source = StoringSource(response.content, limit: store.entryLimit) { data in
+    let source = StoringSource(response.content, limit: cache.entryLimit) { data in
       var update = update
       update.new?.contentLength = Int64(data.count)
       _ = await store.apply(update, content: data, under: call.key, at: call.origin)

@@ -104,7 +104,9 @@ struct CachedExchange {
     var content = ResponseContent(data)
     content.isDecoded = !hit.stored.servesRanges
     if context.delivery == .buffered {
-      guard data.count <= context.contentLimit else { throw TransportError.contentTooLarge(limit: context.contentLimit) }
+      guard data.count <= context.contentLimit else {
+        throw TransportError.contentTooLarge(limit: context.contentLimit)
+      }
       context.received(data.count)
     }
     context.record(.cache(status))

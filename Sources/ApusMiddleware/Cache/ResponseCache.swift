@@ -61,6 +61,8 @@ public final class ResponseCache: Sendable {
   }
 
   let store: CacheStore
+  /// The largest number of bytes of an entry.
+  let entryLimit: Int64
   let rules: CacheRules
   /// The account to which what outlives the process belongs.
   let account: String?
@@ -91,6 +93,7 @@ public final class ResponseCache: Sendable {
     case .memory: store = .memory(MemoryStore(capacity: storage.capacity))
     case .folder(let path): store = .folder(FolderStore(path, capacity: storage.capacity))
     }
+    entryLimit = CacheIndex<Never>(capacity: storage.capacity).entryLimit
     (self.account, self.rules, self.now) = (account, rules, now)
   }
 
@@ -144,7 +147,7 @@ extension ResponseCache {
       case (true, nil): .setting("in a folder", "without an account")
       case (true, _?): .setting("in a folder", "for an account")
       }
-    var facts = [place, .setting("responses up to", "\(store.entryLimit) bytes")]
+    var facts = [place, .setting("responses up to", "\(entryLimit) bytes")]
     if rules.heuristicFreshness { facts.append(.setting("heuristic freshness", "")) }
     if store.outlivesProcess, account == nil { facts.append(.cacheWithoutAccount) }
     return facts

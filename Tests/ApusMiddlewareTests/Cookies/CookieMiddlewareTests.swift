@@ -49,7 +49,10 @@ struct CookieMiddlewareTests {
     stub.on(
       .get, "/v1/login",
       reply: .status(
-        204, fields: setting("a=1; Path=/; Secure", "b=2; Path=/v1", "c=3; Domain=evil.example", "d\u{1}=4")))
+        204,
+        fields: setting(
+          "a=1; Path=/; Secure", "b=2; Path=/v1", "c=3; Domain=evil.example", "d=\(String(repeating: "4", count: 4096))"
+        )))
     let api = client(jar)
     let login = try await api.response(to: Request<Void>.get("/login"))
     #expect(

@@ -2,14 +2,14 @@ import Apus
 import ApusTesting
 import HTTPTypes
 
+@testable import ApusCore
+@testable import ApusMiddleware
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-
-@testable import ApusCore
-@testable import ApusMiddleware
 
 /// A client with a cache over a stub, and clocks that the test moves.
 struct CachedClient {

@@ -1,6 +1,7 @@
 import Apus
 import ApusTesting
 import HTTPTypes
+import Synchronization
 import TestSupport
 import Testing
 
@@ -78,11 +79,6 @@ struct StaleResponsesTests {
   }
 
   // MARK: In place of a failure
-
-  private struct Failure {
-    let reply: StubReply
-    let isReplaced: Bool
-  }
 
   @Test(
     "A stale response takes the place of a failure of the server or the network, as far as the server or the call allows",

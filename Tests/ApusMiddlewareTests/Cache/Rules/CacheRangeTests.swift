@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
 
+@testable import ApusCore
 @testable import ApusMiddleware
 
 @Suite("Ranges from the cache (RFC 9110 §14.2, RFC 9111 §3.3)")

@@ -3,6 +3,7 @@ import HTTPTypes
 import TestSupport
 import Testing
 
+@testable import ApusCore
 @testable import ApusMiddleware
 
 /// Random fields, clocks and stored responses against rules that are stated a second time, one by one.

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
 
+@testable import ApusCore
 @testable import ApusMiddleware
 
 @Suite("Responses and the cache (RFC 9111 §4.3)")

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
 
+@testable import ApusCore
 @testable import ApusMiddleware
 
 @Suite("Stale responses in place of errors (RFC 5861 §4, RFC 9111 §4.2.4)")
