@@ -44,10 +44,10 @@ public enum Demo {
       title: "OAuth", summary: "sign-in with a browser, a restart that stays signed in",
       scenes: [BrowserSignInScene(), BrowserRestartScene()]),
     Chapter(
-      title: "Friends", summary: "pages, a double tap, changes, a lost response, no internet",
+      title: "Friends", summary: "pages, a double tap, changes, a lost response, no internet, stored friends",
       scenes: [
         AllFriendsScene(), DoubleTapScene(), ChangeFriendsScene(), InvalidFormScene(), MissingFriendScene(),
-        NoInternetScene(),
+        NoInternetScene(), StoredFriendsScene(),
       ]),
     Chapter(
       title: "Movies", summary: "pages, details, videos, posters, search, three environments",

@@ -36,6 +36,12 @@ struct DemoCommand: AsyncParsableCommand {
   var restoreSignIn: String?
 
   @Option(help: .hidden)
+  var startOffline: String?
+
+  @Option(help: .hidden)
+  var account = ""
+
+  @Option(help: .hidden)
   var checkout = Self.ownCheckout
 
   func run() async throws {
@@ -47,6 +53,11 @@ struct DemoCommand: AsyncParsableCommand {
     if let restoreSignIn {
       let app = try await BrowserApp.started(in: restoreSignIn, server: try BaseURL(baseURL ?? ""))
       print(try await app.accountName())
+      return
+    }
+    if let startOffline {
+      let app = FriendsApp(on: startOffline, account: account, server: try BaseURL(baseURL ?? ""))
+      print(try await app.startOffline())
       return
     }
     let isSuccess = try await Demo.play(options) { FileHandle.standardOutput.write(Data($0.utf8)) }
@@ -88,7 +99,7 @@ struct DemoCommand: AsyncParsableCommand {
     try process.run()
     for await _ in ends {}
     guard process.terminationStatus == 0 else { throw ExitCode(process.terminationStatus) }
-    // The line fits in the pipe's buffer, so it can be read after the program has ended.
+    // The lines fit in the pipe's buffer, so they can be read after the program has ended.
     let bytes = output.fileHandleForReading.availableData
     return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines)
   }

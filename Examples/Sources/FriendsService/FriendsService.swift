@@ -8,6 +8,11 @@ public protocol FriendsService: Sendable {
   /// "reload" twice gives one result.
   func latestFriends(in category: String?) async throws(CallError) -> FriendsPage
 
+  /// Returns the first page; without a network, the page that was stored earlier, marked as outdated.
+  ///
+  /// - Parameter reloading: whether only a response of the server will do, as for "pull to refresh".
+  func friendsOnScreen(reloading: Bool) async throws(CallError) -> FriendsOnScreen
+
   /// Returns all pages. Each page is fetched when the loop reaches it.
   func pages(in category: String?) -> any AsyncSequence<FriendsPage, CallError> & Sendable
 

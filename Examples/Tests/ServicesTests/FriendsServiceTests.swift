@@ -5,6 +5,7 @@ import Testing
 
 @Suite struct FriendsServiceTests {
   private let stub = StubTransport()
+  private let offline = StubReply.failure(TransportError(.offline, requestState: .notSent))
   private var friends: LiveFriendsService { service(.none) }
 
   private func service(_ retry: RetryPolicy) -> LiveFriendsService {
@@ -43,6 +44,43 @@ import Testing
     _ = try await friends.latestFriends(in: nil)
     let error = await #expect(throws: CallError.self) { try await older.value }
     #expect(error?.cancellation == .superseded)
+  }
+
+  /// Returns the first page with one friend.
+  private func page(_ name: String) -> StubReply {
+    .json(#"{"items":[{"id":7,"name":"\#(name)"}],"page":1,"total_pages":1,"total_results":1}"#)
+  }
+
+  private func friendsWithCache() -> LiveFriendsService {
+    let client = Client(baseURL: "https://friends.test/v1", transport: stub) {
+      $0.retry = .none
+      $0.cache = ResponseCache()
+    }
+    return LiveFriendsService(client: client)
+  }
+
+  @Test("Without a network the stored page is outdated; a reload gets the present page")
+  func storedPage() async throws {
+    stub.on(.get, "/v1/friends", replies: [page("Ada"), offline, page("Grace")])
+    let friends = friendsWithCache()
+    let first = try await friends.friendsOnScreen(reloading: false)
+    #expect(!first.isOutdated)
+    let stored = try await friends.friendsOnScreen(reloading: false)
+    #expect(stored == FriendsOnScreen(page: first.page, isOutdated: true))
+    let fresh = try await friends.friendsOnScreen(reloading: true)
+    #expect(fresh.page.items.map(\.name) == ["Grace"])
+    #expect(!fresh.isOutdated)
+  }
+
+  @Test("After a change the page that was stored before is not shown")
+  func changedPage() async throws {
+    stub.on(.get, "/v1/friends", replies: [page("Ada"), offline])
+    stub.on(.delete, "/v1/friends/7", reply: .status(204))
+    let friends = friendsWithCache()
+    _ = try await friends.friendsOnScreen(reloading: false)
+    try await friends.remove(7)
+    let error = await #expect(throws: CallError.self) { try await friends.friendsOnScreen(reloading: false) }
+    #expect(error?.code == .offline)
   }
 
   @Test("An added friend is returned with an id")

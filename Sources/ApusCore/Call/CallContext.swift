@@ -110,6 +110,11 @@ public struct CallContext: Sendable {
     owner.record(kind, attempt: attempt)
   }
 
+  /// Adds an event of an instant that is known already.
+  package func record(_ kind: TraceEvent.Kind, at instant: MonotonicInstant) {
+    owner.record(kind, attempt: attempt, at: instant)
+  }
+
   /// The request of the call, for a call that repeats it in the background: without id, progress and deadline. Its
   /// value is the content of the response, whatever the status.
   package var repeatedRequest: Request<Content> {
@@ -232,23 +237,63 @@ public struct CallContext: Sendable {
 
 /// The progress of the call, for middlewares that store or invalidate responses.
 extension CallContext {
+  /// What a cache needs to know about the last exchange.
+  package struct LastExchange: Sendable {
+    /// The instant at which the message was passed to the transport; `nil` if there was no exchange.
+    package fileprivate(set) var start: MonotonicInstant?
+    /// The instant at which the response head arrived.
+    package fileprivate(set) var head: MonotonicInstant?
+    /// Whether the response is that of a redirect's target.
+    package fileprivate(set) var isRedirected = false
+    /// Whether the call has waited for an exchange that another call started. That call stores the response.
+    package fileprivate(set) var isShared = false
+  }
+
+  /// The last exchange of the call.
+  package var lastExchange: LastExchange {
+    let (leader, own) = owner.snapshot { ($0.leader, $0.lastExchange) }
+    guard let leader else { return own }
+    var shared = leader.snapshot(\.lastExchange)
+    shared.isShared = true
+    return shared
+  }
+
+  /// Returns the origin of a message. Most messages go to the origin of the base URL, which is parsed already.
+  package func origin(of request: RequestMessage) -> Origin? {
+    if case .success(let base) = owner.prepared.baseURL, request.head.authority == base.authority,
+      request.head.scheme == base.origin.scheme
+    {
+      return base.origin
+    }
+    return request.origin
+  }
+
   /// The message as it was last sent: with credentials, and after redirects. `nil` if there was no exchange.
   package var sentMessage: RequestMessage? { source.snapshot(\.message) }
 
-  /// Whether the response is that of a redirect's target.
-  package var isRedirected: Bool { source.snapshot(\.isRedirected) }
-
   /// Whether the server may have seen a request of the call.
   package var requestState: RequestState { owner.progress.requestState }
-
-  /// Whether the call waits for an exchange that another call started. That call stores the response.
-  package var followsExchange: Bool { owner.snapshot { $0.leader != nil } }
 
   /// Whether the endpoint forbids to coalesce the call.
   package var refusesCoalescing: Bool { owner.options.coalesces == false }
 
   /// The call that performs the exchange.
   private var source: Call { owner.snapshot(\.leader) ?? owner }
+}
+
+extension CallState {
+  /// The last exchange, from the events: the last two of their kinds.
+  fileprivate var lastExchange: CallContext.LastExchange {
+    var exchange = CallContext.LastExchange()
+    exchange.isRedirected = isRedirected
+    for event in events.reversed() {
+      if exchange.head == nil, case .headArrived = event.kind { exchange.head = event.instant }
+      guard case .exchangeStarted = event.kind else { continue }
+      exchange.start = event.instant
+      break
+    }
+    return exchange
+  }
 }
 
 extension CallContext {

@@ -5,33 +5,47 @@ import HTTPTypes
 struct CacheCall: Sendable {
   let key: CacheKey
   let origin: Origin
+  /// Whether the message has no field that concerns caches, and no secret.
+  let isPlain: Bool
+  /// Whether what is stored for the account belongs to other credentials.
+  var removesAccount = false
   /// The value of `Cookie` that the jar of the environment adds further in.
   var cookies: String?
   /// Replaces the values of fields with secrets in what is stored; `nil` if the message has none.
   var seal: CacheVariant.Seal?
 }
 
-extension ResponseCache {
-  /// Returns the key of a call; `nil` if its response is not stored: its credentials are unknown, or a folder without an
-  /// account must not store them.
-  func call(_ message: RequestMessage, _ context: CallContext) async -> CacheCall? {
-    guard let origin = message.origin, let subjects = await store.subjects else { return nil }
-    var session = CacheSession(subjects.key, namesPrincipals: !store.outlivesProcess)
+extension CacheCall {
+  /// - Returns: `nil` if the response is not stored: the credentials of the call are unknown, or a folder without an
+  ///   account must not store them.
+  init?(_ message: RequestMessage, _ context: CallContext, of cache: ResponseCache, _ subjects: CacheSubjects) {
+    guard let origin = context.origin(of: message) else { return nil }
+    var session = CacheSession(subjects.key, namesPrincipals: !cache.store.outlivesProcess)
     guard session.add(context) else { return nil }
     session.add(message.head.headerFields)
-    session.add(query: message.target)
     let cookies = session.addCookies(of: message, context)
     guard session.add(message) else { return nil }
     var account: UInt64?
-    if session.hasCredentials {
+    if cache.store.outlivesProcess {
+      session.add(query: message.target)
+      if session.hasCredentials {
+        account = cache.accountTag(subjects)
+        guard account != nil else { return nil }
+      }
+      if session.hasAccount {
+        let binding = cache.bind(session.accountNumber, in: context.environment)
+        removesAccount = binding.isOther
+        if let run = binding.run { session.add(run: run) }
+      }
+    } else if session.hasCredentials {
       // In memory the session says whose response it is.
-      account = store.outlivesProcess ? accountTag(subjects) : 1
-      guard account != nil else { return nil }
-      if session.hasAccount, store.outlivesProcess { await bind(session.accountNumber, in: context.environment) }
+      account = 1
     }
-    let key = CacheKey(
-      target: subjects.target(message.target, at: origin), account: account, session: session.digest)
-    return CacheCall(key: key, origin: origin, cookies: cookies, seal: session.seal(subjects.key))
+    key = CacheKey(target: subjects.target(message.target, at: origin), account: account, session: session.digest)
+    self.origin = origin
+    self.cookies = cookies
+    isPlain = session.isPlain && cookies == nil
+    seal = session.seal(subjects.key)
   }
 }
 
@@ -65,6 +79,7 @@ extension CacheSession {
 
   /// Adds the content of a message. Returns `false` if it cannot be part of a key.
   fileprivate mutating func add(_ message: RequestMessage) -> Bool {
+    if message.head.method == .get { return message.content.isEmpty }
     guard message.head.method.rawValue == "QUERY" else { return message.content.isEmpty }
     return add(message.content, type: message.head.headerFields[.contentType])
   }

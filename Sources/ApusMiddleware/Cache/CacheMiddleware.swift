@@ -18,17 +18,11 @@ package struct CacheMiddleware: Middleware {
   ///
   /// - Throws: the error of `next`, unless a stale response is used in its place.
   package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard request.head.method.isStorable || context.values.contains(CacheSettingsKey.self) else {
-      return try await passing(request, context, next)
+    guard !request.head.method.isStorable, !context.values.contains(CacheSettingsKey.self) else {
+      return try await handled(request, context, next)
     }
-    return try await handled(request, context, next)
-  }
-
-  /// Passes on a request of another method. Most calls find an idle cache, in which there is nothing to invalidate.
-  private func passing(
-    _ request: RequestMessage, _ context: CallContext, _ next: Next
-  ) async throws -> ResponseMessage {
     let response = try await next(request, context: context)
+    // Most calls with other methods find an idle cache, in which there is nothing to invalidate.
     if !cache.store.isIdle { await invalidate(after: response, to: request, context) }
     return response
   }
@@ -38,29 +32,31 @@ package struct CacheMiddleware: Middleware {
   ) async throws -> ResponseMessage {
     guard context.delivery != .described else { return try await next(request, context: context) }
     let settings = context.values[CacheSettingsKey.self]
-    let response: ResponseMessage
-    do {
-      guard request.head.method.isStorable else {
-        response = try await passing(request, context, next)
-        return await invalidated(settings.invalidatedGroups, response)
-      }
-      response = try await CachedExchange(cache, request, (context, settings), next).response()
-    } catch {
-      // Without a response it is unknown whether the server has acted on the request, in any of the attempts.
-      let wasSent = (error as? TransportError).map { $0.requestState != .notSent } ?? false
-      if wasSent || context.requestState != .notSent {
-        await cache.store.invalidate(groups: settings.invalidatedGroups)
-      }
-      throw error
-    }
-    return await invalidated(settings.invalidatedGroups, response)
+    let exchange = CachedExchange(cache, request, (context, settings), next)
+    if settings.invalidatedGroups.isEmpty, request.head.method.isStorable { return try await exchange.response() }
+    return try await invalidating(settings.invalidatedGroups, exchange)
   }
 
   // MARK: Invalidation
 
-  /// Invalidates what the endpoint names.
-  private func invalidated(_ groups: Set<String>, _ response: ResponseMessage) async -> ResponseMessage {
-    if !groups.isEmpty, response.statusCode < 400 { await cache.store.invalidate(groups: groups) }
+  /// Performs an exchange, and invalidates what the endpoint names.
+  private func invalidating(_ groups: Set<String>, _ exchange: CachedExchange) async throws -> ResponseMessage {
+    let (request, context) = (exchange.message, exchange.context)
+    let response: ResponseMessage
+    do {
+      if request.head.method.isStorable {
+        response = try await exchange.response()
+      } else {
+        response = try await exchange.next(request, context: context)
+        await invalidate(after: response, to: request, context)
+      }
+    } catch {
+      // Without a response it is unknown whether the server has acted on the request, in any of the attempts.
+      let wasSent = (error as? TransportError).map { $0.requestState != .notSent } ?? false
+      if wasSent || context.requestState != .notSent { await cache.store.invalidate(groups: groups) }
+      throw error
+    }
+    if response.statusCode < 400 { await cache.store.invalidate(groups: groups) }
     return response
   }
 
@@ -69,9 +65,9 @@ package struct CacheMiddleware: Middleware {
   private func invalidate(
     after response: ResponseMessage, to request: RequestMessage, _ context: CallContext
   ) async {
-    guard !request.head.method.isSafe, context.delivery != .described, let origin = request.origin else { return }
+    guard !request.head.method.isSafe, context.delivery != .described, let origin = context.origin(of: request) else { return }
     // The fields of a redirect's target are those of another URL.
-    let head = context.isRedirected ? HTTPResponse(status: response.head.status) : response.head
+    let head = context.lastExchange.isRedirected ? HTTPResponse(status: response.head.status) : response.head
     guard let invalidation = CacheInvalidation(after: head, to: request.head, at: origin) else { return }
     await cache.store.invalidate(invalidation)
   }

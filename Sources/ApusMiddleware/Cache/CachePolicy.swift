@@ -65,7 +65,7 @@ extension Endpoint {
     }
   }
 
-  /// Adds the response to groups, by which ``invalidates(_:)`` and ``ApusCore/Client/invalidate(_:)`` find it.
+  /// Adds the response to groups, by which ``invalidates(_:)`` and ``Client/invalidate(_:)`` find it.
   ///
   /// The server may add the response to further groups by `Cache-Groups` (RFC 9875).
   public func cacheGroups(_ groups: String...) -> Request<Value> {

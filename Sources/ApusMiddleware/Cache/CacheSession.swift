@@ -12,14 +12,15 @@ import Foundation
 /// It is built from the message as it is at the slot of the cache: credentials that are added further in belong to the
 /// call's principal.
 struct CacheSession {
-  /// The digest of everything that was found.
-  private var hasher: KeyedHasher
+  private let key: DigestKey
+  /// The digest of everything that was found; `nil`: nothing, as for most public resources.
+  private var hasher: KeyedHasher?
   /// The digest of the credentials of the environment, by which a change of the account is noticed.
-  private var accountHasher: KeyedHasher
+  private var accountHasher: KeyedHasher?
   /// Whether the message has credentials of any kind.
   private(set) var hasCredentials = false
-  /// Whether the message has credentials of the environment.
-  private(set) var hasAccount = false
+  /// Whether the message has no field that concerns caches, and nothing tells its call apart from others.
+  private(set) var isPlain = true
   /// The names of fields with secrets, in lower case.
   private(set) var secretNames: Set<String> = []
   /// Whether the principals of this process are part of the digest. In a folder the account takes their place.
@@ -38,21 +39,31 @@ struct CacheSession {
   ///   - key: the key of the digests.
   ///   - namesPrincipals: whether the principals of this process are part of the digest.
   init(_ key: DigestKey, namesPrincipals: Bool) {
-    hasher = KeyedHasher(key)
-    accountHasher = KeyedHasher(key)
-    self.namesPrincipals = namesPrincipals
+    (self.key, self.namesPrincipals) = (key, namesPrincipals)
   }
 
   /// The digest of everything that was added.
   var digest: KeyedDigest {
-    var hasher = hasher
+    guard var hasher else { return KeyedDigest(first: 0, second: 0) }
     return hasher.finish()
   }
 
+  /// Whether the message has credentials of the environment.
+  var hasAccount: Bool { accountHasher != nil }
+
   /// A number for the credentials of the environment.
   var accountNumber: UInt64 {
-    var hasher = accountHasher
-    return hasher.finish().first
+    guard var accountHasher else { return 0 }
+    return accountHasher.finish().first
+  }
+
+  /// Adds to the digest.
+  private mutating func add(_ kind: Kind, _ change: (inout KeyedHasher) -> Void = { _ in }) {
+    var hasher = hasher ?? KeyedHasher(key)
+    hasher.combine(kind.rawValue)
+    change(&hasher)
+    self.hasher = hasher
+    isPlain = false
   }
 
   /// Adds the credentials to which a call is bound.
@@ -61,34 +72,54 @@ struct CacheSession {
   /// also in a later process.
   mutating func add(_ identities: [CredentialIdentity]) {
     guard !identities.isEmpty else { return }
-    (hasCredentials, hasAccount) = (true, true)
+    hasCredentials = true
+    var account = KeyedHasher(key)
     for identity in identities {
       switch identity {
       case .fixed(let credential):
-        hasher.combine(Kind.fixed.rawValue)
-        hasher.combine(credential)
-        accountHasher.combine(Kind.fixed.rawValue)
-        accountHasher.combine(credential)
+        add(.fixed) { $0.combine(credential) }
+        account.combine(credential)
       case .session(let store, let principal):
-        hasher.combine(namesPrincipals ? Kind.principal.rawValue : Kind.account.rawValue)
-        if namesPrincipals {
-          hasher.combine(store)
-          hasher.combine(principal)
+        account.combine(store)
+        account.combine(principal)
+        guard namesPrincipals else {
+          add(.account)
+          continue
         }
-        accountHasher.combine(store)
-        accountHasher.combine(principal)
+        add(.principal) {
+          $0.combine(store)
+          $0.combine(principal)
+        }
       }
+    }
+    accountHasher = account
+  }
+
+  /// Adds the credentials themselves, in a process in which the account had several.
+  ///
+  /// - Parameter run: a random number of the process.
+  mutating func add(run: UInt64) {
+    let number = accountNumber
+    add(.principal) {
+      $0.combine(run)
+      $0.combine(number)
     }
   }
 
-  /// Adds the fields of a request that contain secrets.
+  /// Adds the fields of a request that contain secrets, and notes whether fields concern caches.
   mutating func add(_ fields: HTTPFields) {
-    for field in fields where Self.isSecret(field) {
-      hasCredentials = true
-      secretNames.insert(field.name.canonicalName)
-      hasher.combine(Kind.field.rawValue)
-      hasher.combine(field.name.canonicalName)
-      field.withUnsafeBytesOfValue { hasher.combine(UnsafeRawBufferPointer($0)) }
+    for field in fields {
+      switch Self.concern(of: field) {
+      case .none: break
+      case .cache: isPlain = false
+      case .secret:
+        hasCredentials = true
+        secretNames.insert(field.name.canonicalName)
+        add(.field) { hasher in
+          hasher.combine(field.name.canonicalName)
+          field.withUnsafeBytesOfValue { hasher.combine(UnsafeRawBufferPointer($0)) }
+        }
+      }
     }
   }
 
@@ -96,8 +127,7 @@ struct CacheSession {
   ///
   /// - Parameter hasCookies: whether the jar has cookies for the request.
   mutating func add(jar number: UInt64, hasCookies: Bool) {
-    hasher.combine(Kind.jar.rawValue)
-    hasher.combine(number)
+    add(.jar) { $0.combine(number) }
     if hasCookies {
       hasCredentials = true
       secretNames.insert("cookie")
@@ -117,33 +147,46 @@ struct CacheSession {
   ///
   /// - Returns: `false` if the content cannot be read here.
   mutating func add(_ content: MessageContent, type: String?) -> Bool {
-    hasher.combine(Kind.content.rawValue)
-    hasher.combine(type ?? "")
     switch content {
-    case .empty: return true
+    case .empty: add(.content) { $0.combine(type ?? "") }
     case .bytes(let data):
-      data.withUnsafeBytes { hasher.combine($0) }
-      return true
+      add(.content) { hasher in
+        hasher.combine(type ?? "")
+        data.withUnsafeBytes { hasher.combine($0) }
+      }
     case .file, .stream, .joined: return false
     }
+    return true
   }
 
-  // MARK: Secrets
+  // MARK: Fields
+
+  private enum Concern {
+    case none
+    /// The field is a condition, a range or a directive for caches.
+    case cache
+    /// The field contains a secret: it is marked, or its name says so.
+    case secret
+  }
 
   /// Whether a field contains a secret: it is marked, or its name says so.
-  static func isSecret(_ field: HTTPField) -> Bool {
-    if field.indexingStrategy == .disallow { return true }
+  static func isSecret(_ field: HTTPField) -> Bool { concern(of: field) == .secret }
+
+  private static func concern(of field: HTTPField) -> Concern {
+    if field.indexingStrategy == .disallow { return .secret }
     let name = field.name.canonicalName
     // Most names are told apart by their length, which costs less than reading their words.
     switch name.utf8.count {
-    case 6 where name == "accept" || name == "cookie": return name == "cookie"
-    case 10 where name == "user-agent": return false
-    case 12 where name == "content-type": return false
-    case 13 where name == "cache-control" || name == "if-none-match" || name == "authorization":
-      return name == "authorization"
-    case 15 where name == "accept-language" || name == "accept-encoding": return false
-    case 17 where name == "if-modified-since": return false
-    default: return RevealingWords.mark(field: field.name.rawName.utf8)
+    case 5 where name == "range": return .cache
+    case 6 where name == "accept": return .none
+    case 6 where name == "pragma": return .cache
+    case 8 where name == "if-match" || name == "if-range": return .cache
+    case 10 where name == "user-agent": return .none
+    case 13 where name == "cache-control" || name == "if-none-match": return .cache
+    case 15 where name == "accept-language" || name == "accept-encoding": return .none
+    case 17 where name == "if-modified-since": return .cache
+    case 19 where name == "if-unmodified-since": return .cache
+    default: return RevealingWords.mark(field: field.name.rawName.utf8) ? .secret : .none
     }
   }
 }

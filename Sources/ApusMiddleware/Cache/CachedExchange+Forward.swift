@@ -11,54 +11,78 @@ import Foundation
 /// The exchange with the server, and what its response changes in the cache.
 extension CachedExchange {
   /// Sends the request to the server.
-  func forward(_ forward: CacheForward, _ lookup: Lookup) async throws -> ResponseMessage {
+  ///
+  /// - Parameter forward: what the request validates; `nil` if nothing is stored for it.
+  func forward(_ forward: CacheForward?, _ lookup: Lookup) async throws -> ResponseMessage {
     let token = await cache.store.begin()
-    let requestTime = cache.instant(context)
     let response: ResponseMessage
     do {
-      response = try await next(request(for: forward), context: context(for: forward, lookup, at: requestTime))
+      if let forward {
+        response = try await next(request(for: forward), context: context(for: forward, lookup))
+      } else {
+        response = try await next(message, context: context)
+      }
     } catch {
       cache.store.end(token)
-      guard let hit = stale(after: CacheFailure(error), forward, lookup, at: cache.instant(context)) else {
-        throw error
-      }
-      record(CacheFailure(error), of: forward)
-      return try await result(hit.0, of: lookup, hit.1)
+      return try await result(after: CacheFailure(error), orElse: error, forward, lookup)
     }
-    let times = (requestTime, cache.instant(context))
-    // The response belongs to another URL.
-    if context.isRedirected {
+    let exchange = context.lastExchange
+    // The target of a redirect is another URL. Most other responses that are not stored say so.
+    if exchange.isRedirected || (lookup.entries.isEmpty && response.isMarkedNoStore) {
       cache.store.end(token)
-      context.record(.cache(CacheStatus(forward: forward.reason)))
+      record(CacheStatus(forward: forward?.reason ?? .uriMiss), of: exchange)
       return response
     }
-    let failure = CacheFailure.status(response.head.status)
-    if let hit = stale(after: failure, forward, lookup, at: times.1) {
+    if let stale = staleResult(in: response, forward, lookup) {
       cache.store.end(token)
       response.discard()
-      record(failure, of: forward)
-      return try await result(hit.0, of: lookup, hit.1)
+      return try await result(stale.0, of: lookup, stale.1)
     }
-    if let id = forward.selected { cache.revalidations.withLock { $0.succeed(id) } }
-    return try await receive(response, Forwarded(forward, token, times), lookup)
+    if let id = forward?.selected { cache.revalidations.withLock { $0.succeed(id) } }
+    return try await receive(response, Forwarded(forward ?? CacheForward(reason: .uriMiss), token, exchange), lookup)
   }
 
   /// A request on its way, or its response.
   fileprivate struct Forwarded {
     let forward: CacheForward
     let token: UInt64
-    let exchange: CacheExchange
+    let exchange: CallContext.LastExchange
 
-    init(_ forward: CacheForward, _ token: UInt64, _ times: (CacheInstant, CacheInstant)) {
-      (self.forward, self.token) = (forward, token)
-      exchange = CacheExchange(requestTime: times.0, responseTime: times.1, generation: token)
+    init(_ forward: CacheForward, _ token: UInt64, _ exchange: CallContext.LastExchange) {
+      (self.forward, self.token, self.exchange) = (forward, token, exchange)
     }
+  }
+
+  // MARK: Failures
+
+  /// Returns the stale response that takes the place of an error.
+  private func result(
+    after failure: CacheFailure, orElse error: any Error, _ forward: CacheForward?, _ lookup: Lookup
+  ) async throws -> ResponseMessage {
+    guard let forward, let stale = stale(after: failure, forward, lookup, at: cache.instant(context)) else {
+      throw error
+    }
+    record(failure, of: forward)
+    return try await result(stale.0, of: lookup, stale.1)
+  }
+
+  /// Returns the stale response that takes the place of an error of the server.
+  private func staleResult(
+    in response: ResponseMessage, _ forward: CacheForward?, _ lookup: Lookup
+  ) -> (CacheHit, CacheStatus)? {
+    guard let forward, response.statusCode >= 500 else { return nil }
+    let failure = CacheFailure.status(response.head.status)
+    guard let hit = stale(after: failure, forward, lookup, at: cache.instant(context)) else { return nil }
+    record(failure, of: forward)
+    return hit
   }
 
   private func record(_ failure: CacheFailure, of forward: CacheForward) {
     guard let id = forward.selected else { return }
     cache.revalidations.withLock { $0.fail(id, failure, now: context.now) }
   }
+
+  // MARK: The request
 
   /// Returns the message with the conditions of the cache.
   private func request(for forward: CacheForward) -> RequestMessage {
@@ -71,7 +95,7 @@ extension CachedExchange {
     return message
   }
 
-  private func context(for forward: CacheForward, _ lookup: Lookup, at now: CacheInstant) -> CallContext {
+  private func context(for forward: CacheForward, _ lookup: Lookup) -> CallContext {
     guard forward.selected != nil else { return context }
     var context = context
     if !forward.conditions.isEmpty {
@@ -79,7 +103,9 @@ extension CachedExchange {
       context.joinsValidation = !context.refusesCoalescing
     }
     // With a stale response at hand, the call does not wait for a network.
-    if stale(after: .offline, forward, lookup, at: now) != nil, context.values[ConnectivityPolicyKey.self] == nil {
+    if context.values[ConnectivityPolicyKey.self] == nil,
+      stale(after: .offline, forward, lookup, at: cache.instant(context)) != nil
+    {
       context.values[ConnectivityPolicyKey.self] = .failFast
     }
     return context
@@ -92,43 +118,48 @@ extension CachedExchange {
   ) async throws -> ResponseMessage {
     // Other calls may have stored responses in the meantime.
     let entries = await cache.store.entries(for: lookup.call.key)
-    let update = update(after: response.head, forwarded, entries.responses, lookup.request)
+    let request = request(of: lookup.call)
+    let times = times(of: forwarded)
+    var message = ForwardedRequest(
+      request: request, forward: forwarded.forward, stored: entries.responses, exchange: times)
+    message.endpointLifetime = settings.lifetime
+    message.endpointGroups = settings.groups
+    let update = cache.rules.update(after: response.head, to: message)
     switch update.result {
     case .received:
       return try await store(response, update, forwarded, lookup.call)
     case .repeatUnconditionally:
       cache.store.end(forwarded.token)
       response.discard()
-      return try await forward(CacheForward(reason: forwarded.forward.reason), lookup)
+      return try await forward(nil, lookup)
     case .stored(let stored):
       response.discard()
-      // The call that performed the exchange stores its result for all calls that share it.
-      var isStored = context.followsExchange
-      if !isStored { isStored = await apply(update, nil, lookup.call) }
+      let isStored = await apply(update, nil, forwarded, lookup.call)
       cache.store.end(forwarded.token)
-      guard let hit = cache.rules.hit(with: stored, for: lookup.request, at: forwarded.exchange.responseTime) else {
-        return try await forward(CacheForward(reason: forwarded.forward.reason), lookup)
+      guard let hit = cache.rules.hit(with: stored, for: request, at: times.responseTime) else {
+        return try await forward(nil, lookup)
       }
-      var status = hit.cacheStatus
-      (status.forward, status.forwardStatus) = (forwarded.forward.reason, 304)
-      (status.isStored, status.isCollapsed) = (isStored, context.followsExchange)
-      // The server has just confirmed the response.
-      status.isStale = false
-      let present = Lookup(call: lookup.call, request: lookup.request, entries: entries)
-      var confirmed = try await result(hit, of: present, status)
+      let present = Lookup(call: lookup.call, entries: entries)
+      var confirmed = try await result(hit, of: present, status(of: hit, forwarded, isStored))
       confirmed.head.headerFields.append(contentsOf: update.unstoredFields)
       return confirmed
     }
   }
 
-  private func update(
-    after head: HTTPResponse, _ forwarded: Forwarded, _ stored: [StoredResponse], _ request: CacheRequest
-  ) -> CacheUpdate {
-    var message = ForwardedRequest(
-      request: request, forward: forwarded.forward, stored: stored, exchange: forwarded.exchange)
-    message.endpointLifetime = settings.lifetime
-    message.endpointGroups = settings.groups
-    return cache.rules.update(after: head, to: message)
+  /// Returns the status of a stored response that the server has confirmed.
+  private func status(of hit: CacheHit, _ forwarded: Forwarded, _ isStored: Bool) -> CacheStatus {
+    var status = hit.cacheStatus
+    (status.forward, status.forwardStatus) = (forwarded.forward.reason, 304)
+    (status.isStored, status.isCollapsed, status.isStale) = (isStored, forwarded.exchange.isShared, false)
+    return status
+  }
+
+  /// Returns the times of the exchange on both clocks.
+  private func times(of forwarded: Forwarded) -> CacheExchange {
+    let now = cache.instant(context)
+    let end = forwarded.exchange.head.map { now.moved(to: $0) } ?? now
+    let start = forwarded.exchange.start.map { now.moved(to: $0) } ?? end
+    return CacheExchange(requestTime: start, responseTime: end, generation: forwarded.token)
   }
 
   // MARK: Storing
@@ -139,26 +170,27 @@ extension CachedExchange {
     _ response: ResponseMessage, _ update: CacheUpdate, _ forwarded: Forwarded, _ call: CacheCall
   ) async throws -> ResponseMessage {
     var status = CacheStatus(forward: forwarded.forward.reason)
-    status.isCollapsed = context.followsExchange
+    status.isCollapsed = forwarded.exchange.isShared
     var update = update
-    if update.new != nil, !mayBelong(to: call.key) || context.followsExchange { update.new = nil }
-    guard update.new != nil else {
-      if !context.followsExchange { _ = await apply(update, nil, call) }
-      cache.store.end(forwarded.token)
-      context.record(.cache(status))
-      return response
+    if update.new != nil, !mayBelong(to: call.key) { update.new = nil }
+    var content: Data?
+    if update.new != nil {
+      update.new?.servesRanges = !response.content.isDecoded
+      content = response.content.bytes
+      guard let content else { return storing(response, update, forwarded, call) }
+      update.new?.contentLength = Int64(content.count)
     }
-    update.new?.servesRanges = !response.content.isDecoded
-    guard let data = response.content.bytes else { return storing(response, update, forwarded, call) }
-    update.new?.contentLength = Int64(data.count)
-    status.isStored = await apply(update, data, call)
+    status.isStored = await apply(update, content, forwarded, call) && update.new != nil
     cache.store.end(forwarded.token)
-    context.record(.cache(status))
+    record(status, of: forwarded.exchange)
     return response
   }
 
-  private func apply(_ update: CacheUpdate, _ content: Data?, _ call: CacheCall) async -> Bool {
-    guard update.hasEffect else { return false }
+  /// Changes what is stored. The call that performed the exchange does it for all calls that share the exchange.
+  private func apply(
+    _ update: CacheUpdate, _ content: Data?, _ forwarded: Forwarded, _ call: CacheCall
+  ) async -> Bool {
+    guard update.hasEffect, !forwarded.exchange.isShared else { return false }
     return await cache.store.apply(update, content: content, under: call.key, at: call.origin)
   }
 
@@ -173,7 +205,7 @@ extension CachedExchange {
   private func storing(
     _ response: ResponseMessage, _ update: CacheUpdate, _ forwarded: Forwarded, _ call: CacheCall
   ) -> ResponseMessage {
-    context.record(.cache(CacheStatus(forward: forwarded.forward.reason)))
+    record(CacheStatus(forward: forwarded.forward.reason), of: forwarded.exchange)
     let (store, token) = (cache.store, forwarded.token)
     let source = StoringSource(response.content, limit: cache.entryLimit) { data in
       var update = update
@@ -187,6 +219,31 @@ extension CachedExchange {
     var stored = response
     stored.content = content
     return stored
+  }
+
+  /// Records a decision at the instant at which the response arrived, which saves reading the clock.
+  private func record(_ status: CacheStatus, of exchange: CallContext.LastExchange) {
+    guard let instant = exchange.head else { return context.record(.cache(status)) }
+    context.record(.cache(status), at: instant)
+  }
+}
+
+extension CacheInstant {
+  /// Returns the reading of both clocks at another instant of the monotonic clock.
+  fileprivate func moved(to instant: MonotonicInstant) -> CacheInstant {
+    let milliseconds = instant.sinceStart.milliseconds
+    return CacheInstant(wall: wall + milliseconds.clampedMinus(monotonic ?? milliseconds), monotonic: milliseconds)
+  }
+}
+
+extension ResponseMessage {
+  /// Whether the response has a plain `no-store`, as most responses that are not stored. Other forms are found by
+  /// ``CacheControl``.
+  fileprivate var isMarkedNoStore: Bool {
+    guard head.headerFields.contains(.cacheControl), let value = head.headerFields.single(.cacheControl) else {
+      return false
+    }
+    return value == "no-store"
   }
 }
 

@@ -27,21 +27,36 @@ struct CachedExchange {
     self.next = next
   }
 
-  /// A request that the cache handles, and what is stored for it.
+  /// What is stored for a request.
   struct Lookup {
     let call: CacheCall
-    let request: CacheRequest
     let entries: CacheEntries
   }
 
   func response() async throws -> ResponseMessage {
-    guard settings.mode != .some(.none), let call = await cache.call(message, context) else {
-      return try await bypass()
+    guard settings.mode != .some(.none), let lookup = try await lookup() else { return try await bypass() }
+    if lookup.entries.isEmpty, lookup.call.isPlain, settings.mode == nil { return try await forward(nil, lookup) }
+    return try await decide(lookup, for: request(of: lookup.call))
+  }
+
+  /// Returns what is stored; `nil` for a call that the cache does not handle.
+  private func lookup() async throws -> Lookup? {
+    switch cache.store {
+    case .memory(let store):
+      guard let call = CacheCall(message, context, of: cache, store.subjects) else { return nil }
+      return Lookup(call: call, entries: store.entries(for: call.key))
+    case .folder(let store):
+      guard let subjects = await store.subjects, let call = CacheCall(message, context, of: cache, subjects) else {
+        return nil
+      }
+      if call.removesAccount { await cache.removeAccount() }
+      return Lookup(call: call, entries: await store.entries(for: call.key))
     }
-    let lookup = Lookup(
-      call: call, request: request(of: call), entries: await cache.store.entries(for: call.key))
+  }
+
+  private func decide(_ lookup: Lookup, for request: CacheRequest) async throws -> ResponseMessage {
     let now = cache.instant(context)
-    switch cache.rules.decision(for: lookup.request, among: lookup.entries.responses, at: now) {
+    switch cache.rules.decision(for: request, among: lookup.entries.responses, at: now) {
     case .use(let hit):
       return try await result(hit, of: lookup, hit.cacheStatus)
     case .useAndRevalidate(let hit, let forward):
@@ -58,7 +73,7 @@ struct CachedExchange {
   }
 
   /// Returns the parts of the message that concern the cache, with the policy of the call.
-  private func request(of call: CacheCall) -> CacheRequest {
+  func request(of call: CacheCall) -> CacheRequest {
     var head = message.head
     // The cookies of the jar are added further in. `Vary` may name them.
     if let cookies = call.cookies, !head.headerFields.contains(.cookie) { head.headerFields[.cookie] = cookies }
@@ -98,15 +113,13 @@ struct CachedExchange {
   func result(_ hit: CacheHit, of lookup: Lookup, _ status: CacheStatus) async throws -> ResponseMessage {
     guard let data = await content(of: hit, lookup.entries) else {
       // Another process has removed the entry in the meantime.
-      return try await forward(CacheForward(reason: .miss), lookup)
+      return try await forward(nil, lookup)
     }
     cache.store.used(hit.stored.id)
     var content = ResponseContent(data)
     content.isDecoded = !hit.stored.servesRanges
     if context.delivery == .buffered {
-      guard data.count <= context.contentLimit else {
-        throw TransportError.contentTooLarge(limit: context.contentLimit)
-      }
+      guard data.count <= context.contentLimit else { throw TransportError.contentTooLarge(limit: context.contentLimit) }
       context.received(data.count)
     }
     context.record(.cache(status))
@@ -140,7 +153,7 @@ struct CachedExchange {
   ) -> (CacheHit, CacheStatus)? {
     guard !lookup.entries.isEmpty, !settings.isRevalidation,
       let hit = cache.rules.staleHit(
-        after: failure, to: lookup.request, among: lookup.entries.responses, at: now)
+        after: failure, to: request(of: lookup.call), among: lookup.entries.responses, at: now)
     else { return nil }
     var status = hit.cacheStatus
     status.forward = forward.reason

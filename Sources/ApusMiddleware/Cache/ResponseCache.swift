@@ -67,8 +67,7 @@ public final class ResponseCache: Sendable {
   /// The account to which what outlives the process belongs.
   let account: String?
   let revalidations = Mutex(RevalidationState())
-  /// The credentials with which calls were last made, by the origin of their environment.
-  private let sessions = Mutex<[Origin?: UInt64]>([:])
+  private let owner = Mutex(CacheOwner())
   private let now: @Sendable () -> Date
 
   /// Creates a cache.
@@ -110,6 +109,7 @@ public final class ResponseCache: Sendable {
 
   /// Removes what is stored for the account, or in memory for all accounts.
   func removeAccount() async {
+    owner.withLock { $0.signOut() }
     await store.remove(account: store.subjects.flatMap { accountTag($0) })
   }
 
@@ -125,16 +125,9 @@ public final class ResponseCache: Sendable {
       wall: Int64(exactly: wall.rounded(.down)) ?? 0, monotonic: context.now.sinceStart.milliseconds)
   }
 
-  /// Removes the account's responses if the credentials of an environment are others than in earlier calls.
-  ///
-  /// - Parameter session: a number for the credentials of the call.
-  func bind(_ session: UInt64, in environment: Environment) async {
-    let origin = environment.baseURL.origin
-    let isOther = sessions.withLock { sessions in
-      defer { sessions[origin] = session }
-      return sessions[origin].map { $0 != session } ?? false
-    }
-    if isOther { await removeAccount() }
+  /// Binds the account to the credentials of a call, see ``CacheOwner``.
+  func bind(_ credentials: UInt64, in environment: Environment) -> CacheOwner.Binding {
+    owner.withLock { $0.bind(credentials, at: environment.baseURL.origin) }
   }
 }
 

@@ -9,19 +9,28 @@ struct CacheIndex<Payload: Sendable>: Sendable {
     let id: UInt64
     let key: CacheKey
     /// The number of bytes for which the entry counts.
-    fileprivate(set) var size: Int64
-    var payload: Payload
+    let size: Int64
+    let payload: Payload
   }
 
-  /// The largest number of entries with the same key. A server that varies its responses by a field with a new value for
-  /// each request would add entries without end, of which none is ever used.
+  /// An entry without its payload, so that a search copies nothing.
+  private struct Head: Sendable {
+    /// 0: the slot is free.
+    var id: UInt64
+    var key: CacheKey
+    var size: Int64
+  }
+
+  /// The largest number of entries with the same key. A server that varies its responses by a field with a new value
+  /// for each request would add entries without end, of which none is ever used.
   static var maximumVariants: Int { 32 }
 
   /// The maximum number of bytes.
   let capacity: Int64
   /// The number of bytes of all entries.
   private(set) var usage: Int64 = 0
-  private var slots = Slots<Entry?>()
+  private var slots = Slots<Head>()
+  private var payloads: [Payload?] = []
   private var byKey = SlotChains()
   private var byTarget = SlotChains()
   private var uses = IndexedHeap<Int64>()
@@ -39,30 +48,46 @@ struct CacheIndex<Payload: Sendable>: Sendable {
   /// The largest size of an entry: an eighth of the capacity, at most 16 MiB.
   var entryLimit: Int64 { min(capacity / 8, 16 << 20) }
 
+  /// The id of the last entry that was inserted, or a larger number.
+  var lastID: UInt64 { serial << 32 | 0xFFFF_FFFF }
+
+  /// The ids of all entries, in no particular order.
+  var ids: [UInt64] { slots.items.lazy.map(\.id).filter { $0 != 0 } }
+
   // MARK: Reading
 
-  /// Calls a function with each entry of a key.
-  func forEach(under key: CacheKey, _ body: (Entry) -> Void) {
+  /// Calls a function with the id and the payload of each entry of a key.
+  func forEach(under key: CacheKey, _ body: (UInt64, Payload) -> Void) {
     var slot = byKey.first(in: key.chain)
     while let current = slot {
-      if let entry = slots.items[current], entry.key == key { body(entry) }
+      if slots.items[current].key == key, let payload = payloads[current] { body(slots.items[current].id, payload) }
       slot = byKey.next(after: current)
     }
   }
 
-  /// Calls a function with each entry, in no particular order.
-  func forEach(_ body: (Entry) -> Void) {
-    for case .some(let entry) in slots.items { body(entry) }
+  /// Whether there is an entry of a target.
+  func contains(target: KeyedDigest) -> Bool {
+    var slot = byTarget.first(in: target.first)
+    while let current = slot {
+      if slots.items[current].key.target == target { return true }
+      slot = byTarget.next(after: current)
+    }
+    return false
   }
 
   subscript(id: UInt64) -> Entry? {
-    slot(of: id).flatMap { slots.items[$0] }
+    slot(of: id).flatMap { entry(in: $0) }
   }
 
   private func slot(of id: UInt64) -> Int? {
     let slot = Int(id & 0xFFFF_FFFF)
-    guard slot < slots.items.count, slots.items[slot]?.id == id else { return nil }
+    guard id != 0, slot < slots.items.count, slots.items[slot].id == id else { return nil }
     return slot
+  }
+
+  private func entry(in slot: Int) -> Entry? {
+    let head = slots.items[slot]
+    return payloads[slot].map { Entry(id: head.id, key: head.key, size: head.size, payload: $0) }
   }
 
   // MARK: Changes
@@ -70,25 +95,28 @@ struct CacheIndex<Payload: Sendable>: Sendable {
   /// Makes room for entries.
   mutating func reserve(_ count: Int) {
     slots.items.reserveCapacity(count)
+    payloads.reserveCapacity(count)
     byKey.reserve(count)
     byTarget.reserve(count)
   }
 
-  /// Inserts an entry. The caller removes others by ``evict(to:)`` and ``evictVariant(of:)``.
+  /// Inserts an entry. The caller observes ``entryLimit``, and removes other entries by ``evict(to:)`` and
+  /// ``evictVariant(of:)``.
   ///
   /// - Parameters:
   ///   - lastUse: the rank of the last use. Default: later than all others.
   ///   - payload: receives the id of the entry.
-  /// - Returns: the id. `nil`: the entry is larger than ``entryLimit``.
+  /// - Returns: the id.
   @discardableResult
   mutating func insert(
     _ key: CacheKey, size: Int64, lastUse: Int64? = nil, _ payload: (UInt64) -> Payload
-  ) -> UInt64? {
-    guard size <= entryLimit else { return nil }
-    let slot = slots.take(orMake: nil)
+  ) -> UInt64 {
+    let slot = slots.take(orMake: Head(id: 0, key: key, size: 0))
+    if slot == payloads.count { payloads.append(nil) }
     serial &+= 1
     let id = serial << 32 | UInt64(slot)
-    slots.items[slot] = Entry(id: id, key: key, size: size, payload: payload(id))
+    slots.items[slot] = Head(id: id, key: key, size: size)
+    payloads[slot] = payload(id)
     byKey.insert(slot, into: key.chain)
     byTarget.insert(slot, into: key.target.first)
     usage += size
@@ -100,15 +128,15 @@ struct CacheIndex<Payload: Sendable>: Sendable {
   ///
   /// - Parameter size: the new size. Default: the same size.
   mutating func update(_ id: UInt64, size: Int64? = nil, _ change: (inout Payload) -> Void) {
-    guard let slot = slot(of: id), var entry = slots.items[slot] else { return }
+    guard let slot = slot(of: id), var payload = payloads[slot] else { return }
     // Without a second reference the payload changes without a copy.
-    slots.items[slot] = nil
-    change(&entry.payload)
+    payloads[slot] = nil
+    change(&payload)
+    payloads[slot] = payload
     if let size {
-      usage += size - entry.size
-      entry.size = size
+      usage += size - slots.items[slot].size
+      slots.items[slot].size = size
     }
-    slots.items[slot] = entry
   }
 
   /// Records that an entry was used now.
@@ -140,16 +168,16 @@ struct CacheIndex<Payload: Sendable>: Sendable {
     var slot = byTarget.first(in: target.first)
     while let current = slot {
       slot = byTarget.next(after: current)
-      guard slots.items[current]?.key.target == target, let entry = remove(slot: current) else { continue }
+      guard slots.items[current].key.target == target, let entry = remove(slot: current) else { continue }
       removed.append(entry)
     }
     return removed
   }
 
-  /// Removes the entries that meet a condition. Takes time for every entry. Returns them.
-  mutating func removeAll(where isRemoved: (Entry) -> Bool) -> [Entry] {
+  /// Removes the entries whose keys meet a condition. Takes time for every entry. Returns them.
+  mutating func removeAll(where isRemoved: (CacheKey) -> Bool) -> [Entry] {
     slots.items.indices.compactMap { slot in
-      slots.items[slot].map(isRemoved) ?? false ? remove(slot: slot) : nil
+      slots.items[slot].id != 0 && isRemoved(slots.items[slot].key) ? remove(slot: slot) : nil
     }
   }
 
@@ -170,16 +198,17 @@ struct CacheIndex<Payload: Sendable>: Sendable {
   /// Removes the entry of a key that was inserted first, if the key has more than ``maximumVariants``. Returns it.
   mutating func evictVariant(of key: CacheKey) -> Entry? {
     var (count, oldest) = (0, UInt64.max)
-    forEach(under: key) { entry in
+    forEach(under: key) { id, _ in
       count += 1
-      oldest = min(oldest, entry.id)
+      oldest = min(oldest, id)
     }
     return count > Self.maximumVariants ? remove(oldest) : nil
   }
 
   private mutating func remove(slot: Int) -> Entry? {
-    guard let entry = slots.items[slot] else { return nil }
-    slots.items[slot] = nil
+    guard let entry = entry(in: slot) else { return nil }
+    slots.items[slot].id = 0
+    payloads[slot] = nil
     slots.giveBack(slot)
     byKey.remove(slot, from: entry.key.chain)
     byTarget.remove(slot, from: entry.key.target.first)

@@ -1,4 +1,5 @@
-/// The invalidations and removals of a cache, by which responses are recognized that came too late. A pure state machine.
+/// The invalidations and removals of a cache, by which responses are recognized that came too late. A pure state
+/// machine.
 ///
 /// Each change raises the generation. A response to a request that was sent at an earlier generation may show the state
 /// before the change, whenever it arrives.
@@ -83,20 +84,24 @@ struct CacheInvalidations: Hashable, Sendable {
 
   // MARK: Changes
 
-  /// Records changes, and invalidated targets for the responses in flight.
+  /// Records changes, and invalidated targets for the responses in flight, at the next generation.
   mutating func record(_ changes: [Change], targets: [KeyedDigest] = []) {
     guard !changes.isEmpty || !targets.isEmpty else { return }
-    generation += 1
+    record(changes, targets: targets, at: generation + 1)
+  }
+
+  /// Records changes, and invalidated targets for the responses in flight, at a generation that several processes
+  /// share.
+  mutating func record(_ changes: [Change], targets: [KeyedDigest] = [], at generation: UInt64) {
+    self.generation = max(self.generation, generation)
     for change in changes { apply(change, generation) }
     if count > capacity { forgetOldest() }
     record(targets)
   }
 
-  /// Records a change of another process.
-  mutating func record(_ change: Change, at generation: UInt64) {
+  /// Raises the generation to that of another process.
+  mutating func raise(to generation: UInt64) {
     self.generation = max(self.generation, generation)
-    apply(change, generation)
-    if count > capacity { forgetOldest() }
   }
 
   /// Raises the floors to those of another process.
@@ -136,6 +141,15 @@ struct CacheInvalidations: Hashable, Sendable {
     targets = [:]
   }
 
+  /// Whether a group or an account was recorded last at a generation.
+  func isRecorded(_ change: Change, at generation: UInt64) -> Bool {
+    switch change {
+    case .group(let digest): groups[digest] == generation
+    case .account(let tag): accounts[tag] == generation
+    case .accounts, .everything: false
+    }
+  }
+
   /// The recorded groups and accounts with their generations, in the order of the generations.
   var changes: [(change: Change, generation: UInt64)] {
     (groups.map { (.group($0.key), $0.value) } + accounts.map { (.account($0.key), $0.value) })
@@ -156,8 +170,8 @@ struct CacheInvalidations: Hashable, Sendable {
     return generation < targetFloor || targets[target].map { $0 > generation } ?? false
   }
 
-  /// Whether the response to a request with the credentials of an account was removed after the request was sent, so that
-  /// it is neither stored nor used.
+  /// Whether the response to a request with the credentials of an account was removed after the request was sent, so
+  /// that it is neither stored nor used.
   ///
   /// - Parameter account: the tag of the account; `nil`: the request had no credentials.
   func isRemoved(account: UInt64?, sentAt generation: UInt64) -> Bool {

@@ -1,5 +1,5 @@
-/// A digest of 128 bits with a secret key. Without the key, nobody can find two inputs with the same digest, or the input
-/// of a digest.
+/// A digest of 128 bits with a secret key. Without the key, nobody can find two inputs with the same digest, or the
+/// input of a digest.
 struct KeyedDigest: Hashable, Sendable {
   let first: UInt64
   let second: UInt64
@@ -20,6 +20,15 @@ struct DigestKey: Hashable, Sendable {
     var generator = SystemRandomNumberGenerator()
     return DigestKey(first: generator.next(), second: generator.next())
   }
+
+  /// Returns another key that depends on this one, for digests of another kind.
+  func derived(_ number: UInt64) -> DigestKey {
+    var hasher = KeyedHasher(self)
+    hasher.combine("derived")
+    hasher.combine(number)
+    let digest = hasher.finish()
+    return DigestKey(first: digest.first, second: digest.second)
+  }
 }
 
 /// A hash function with a key, SipHash-2-4 with a result of 128 bits.
@@ -27,18 +36,12 @@ struct DigestKey: Hashable, Sendable {
 /// The function resists inputs that are chosen to collide, which the hash functions of collections do not promise for
 /// stored values. Each value is added with its length, so that different sequences of values have different digests.
 struct KeyedHasher: Sendable {
-  private var v0: UInt64
-  private var v1: UInt64
-  private var v2: UInt64
-  private var v3: UInt64
+  private var state: State
   /// The number of bytes that were added, of which the lowest eight bits are part of the digest.
   private var count: UInt64 = 0
 
   init(_ key: DigestKey) {
-    v0 = key.first ^ 0x736F_6D65_7073_6575
-    v1 = key.second ^ 0x646F_7261_6E64_6F83
-    v2 = key.first ^ 0x6C79_6765_6E65_7261
-    v3 = key.second ^ 0x7465_6462_7974_6573
+    state = State(key)
   }
 
   /// Returns the digest of bytes.
@@ -52,7 +55,7 @@ struct KeyedHasher: Sendable {
   /// Adds a number.
   mutating func combine(_ number: UInt64) {
     count &+= 8
-    absorb(number)
+    state.absorb(number)
   }
 
   /// Adds a digest.
@@ -83,13 +86,8 @@ struct KeyedHasher: Sendable {
 
   private mutating func finish(_ last: UnsafeRawBufferPointer) -> KeyedDigest {
     let rest = absorbWords(of: last)
-    absorb((count &+ UInt64(rest)) << 56 | Self.word(last, last: rest))
-    v2 ^= 0xEE
-    for _ in 0..<4 { round() }
-    let first = v0 ^ v1 ^ v2 ^ v3
-    v1 ^= 0xDD
-    for _ in 0..<4 { round() }
-    return KeyedDigest(first: first, second: v0 ^ v1 ^ v2 ^ v3)
+    state.absorb((count &+ UInt64(rest)) << 56 | Self.word(last, last: rest))
+    return state.finish()
   }
 
   // MARK: Words
@@ -97,45 +95,85 @@ struct KeyedHasher: Sendable {
   /// Adds the whole words of bytes. Returns the number of bytes after them, less than 8.
   private mutating func absorbWords(of bytes: UnsafeRawBufferPointer) -> Int {
     let rest = bytes.count & 7
-    let end = bytes.count - rest
+    let end = bytes.count &- rest
+    // A local copy stays in registers.
+    var state = state
     var offset = 0
     while offset < end {
-      absorb(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+      state.absorb(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
       offset &+= 8
     }
-    count &+= UInt64(end)
+    self.state = state
+    count &+= UInt64(truncatingIfNeeded: end)
     return rest
   }
 
   /// Returns the last bytes, less than 8, as a number.
   private static func word(_ bytes: UnsafeRawBufferPointer, last rest: Int) -> UInt64 {
+    var offset = bytes.count &- rest
     var word: UInt64 = 0
-    for index in 0..<rest { word |= UInt64(bytes[bytes.count &- rest &+ index]) &<< UInt64(index &* 8) }
+    var shift: UInt64 = 0
+    if rest & 4 != 0 {
+      word = UInt64(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+      (offset, shift) = (offset &+ 4, 32)
+    }
+    if rest & 2 != 0 {
+      let half = UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+      word |= UInt64(half) &<< shift
+      (offset, shift) = (offset &+ 2, shift &+ 16)
+    }
+    if rest & 1 != 0 { word |= UInt64(bytes[offset]) &<< shift }
     return word
   }
+}
 
-  @inline(__always)
-  private mutating func absorb(_ word: UInt64) {
-    v3 ^= word
-    round()
-    round()
-    v0 ^= word
+extension KeyedHasher {
+  /// The four words of the algorithm.
+  private struct State: Sendable {
+    private var v0: UInt64
+    private var v1: UInt64
+    private var v2: UInt64
+    private var v3: UInt64
+
+    init(_ key: DigestKey) {
+      v0 = key.first ^ 0x736F_6D65_7073_6575
+      v1 = key.second ^ 0x646F_7261_6E64_6F83
+      v2 = key.first ^ 0x6C79_6765_6E65_7261
+      v3 = key.second ^ 0x7465_6462_7974_6573
+    }
+
+    @inline(__always)
+    mutating func absorb(_ word: UInt64) {
+      v3 ^= word
+      round()
+      round()
+      v0 ^= word
+    }
+
+    mutating func finish() -> KeyedDigest {
+      v2 ^= 0xEE
+      for _ in 0..<4 { round() }
+      let first = v0 ^ v1 ^ v2 ^ v3
+      v1 ^= 0xDD
+      for _ in 0..<4 { round() }
+      return KeyedDigest(first: first, second: v0 ^ v1 ^ v2 ^ v3)
+    }
+
+    @inline(__always)
+    private mutating func round() {
+      v0 &+= v1
+      v1 = Self.rotated(v1, 13) ^ v0
+      v0 = Self.rotated(v0, 32)
+      v2 &+= v3
+      v3 = Self.rotated(v3, 16) ^ v2
+      v0 &+= v3
+      v3 = Self.rotated(v3, 21) ^ v0
+      v2 &+= v1
+      v1 = Self.rotated(v1, 17) ^ v2
+      v2 = Self.rotated(v2, 32)
+    }
+
+    @inline(__always)
+    private static func rotated(_ word: UInt64, _ bits: UInt64) -> UInt64 { word &<< bits | word &>> (64 &- bits) }
   }
-
-  @inline(__always)
-  private mutating func round() {
-    v0 &+= v1
-    v1 = Self.rotated(v1, 13) ^ v0
-    v0 = Self.rotated(v0, 32)
-    v2 &+= v3
-    v3 = Self.rotated(v3, 16) ^ v2
-    v0 &+= v3
-    v3 = Self.rotated(v3, 21) ^ v0
-    v2 &+= v1
-    v1 = Self.rotated(v1, 17) ^ v2
-    v2 = Self.rotated(v2, 32)
-  }
-
-  @inline(__always)
-  private static func rotated(_ word: UInt64, _ bits: UInt64) -> UInt64 { word &<< bits | word &>> (64 &- bits) }
 }

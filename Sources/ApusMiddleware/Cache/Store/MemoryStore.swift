@@ -46,11 +46,9 @@ final class MemoryStore: Sendable {
   func entries(for key: CacheKey) -> CacheEntries {
     state.withLock { state in
       var found = CacheEntries()
-      state.index.forEach(under: key) { stored in
-        var entry = stored.payload.entry
-        if state.invalidations.isInvalidated(stored.payload.groups, sentAt: stored.payload.generation) {
-          entry.invalidate()
-        }
+      state.index.forEach(under: key) { _, stored in
+        var entry = stored.entry
+        if state.invalidations.isInvalidated(stored.groups, sentAt: stored.generation) { entry.invalidate() }
         if found.isEmpty { found = entry } else { found.append(entry) }
       }
       return found
@@ -80,8 +78,8 @@ final class MemoryStore: Sendable {
   ///   - content: the content of the new response. `nil`: a response without content, as to HEAD.
   ///   - key: the key of the request.
   ///   - origin: the origin of the request, for the groups of the response.
-  /// - Returns: whether the response was stored, or freshened what is stored. `false` also if the response is too large,
-  ///   or if its account was removed after the request was sent.
+  /// - Returns: whether the response was stored, or freshened what is stored. `false` also if the response is too
+  ///   large, or if its account was removed after the request was sent.
   func apply(_ update: CacheUpdate, content: Data?, under key: CacheKey, at origin: Origin) -> Bool {
     // Hashing and releasing need no lock.
     let received = update.new.map { Received($0, content, under: key, groups: subjects.groups($0.groups, at: origin)) }
@@ -141,7 +139,7 @@ final class MemoryStore: Sendable {
     guard !isEmpty else { return }
     let removed = change { state in
       state.invalidations.record([recorded])
-      return state.index.removeAll { isRemoved($0.key) }
+      return state.index.removeAll(where: isRemoved)
     }
     withExtendedLifetime(removed) {}
   }
@@ -209,12 +207,13 @@ extension MemoryStore {
       // A response that must be validated but cannot be is never used.
       guard !response.isInvalidated || response.hasValidator else { return false }
       let size = response.headSize + Int64(received.content?.count ?? 0)
-      let id = index.insert(received.key, size: size) { id in
+      guard size <= index.entryLimit else { return false }
+      index.insert(received.key, size: size) { id in
         response.id = id
         return Stored(
           entry: CacheEntries(response, received.content), generation: received.generation, groups: received.groups)
       }
-      return id != nil
+      return true
     }
 
     private func isTooLate(_ received: Received) -> Bool {

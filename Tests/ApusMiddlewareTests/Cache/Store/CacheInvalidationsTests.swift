@@ -117,7 +117,7 @@ struct CacheInvalidationsTests {
     state.record([.accounts])
     var other = CacheInvalidations(capacity: 8)
     other.raise(state.floors)
-    for (change, generation) in state.changes { other.record(change, at: generation) }
+    for (change, generation) in state.changes { other.record([change], at: generation) }
     #expect(other.generation == state.generation && other.floors == state.floors)
     #expect(other == state)
   }

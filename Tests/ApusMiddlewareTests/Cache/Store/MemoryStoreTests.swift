@@ -17,14 +17,8 @@ struct MemoryStoreTests {
       session: KeyedDigest(first: session, second: 0))
   }
 
-  /// Returns an update that stores a response which was sent at a generation.
   private func update(_ lines: String..., sentAt generation: UInt64 = 0, groups: Set<String> = []) -> CacheUpdate {
-    let exchange = CacheExchange(
-      requestTime: CacheWorld.at(0), responseTime: CacheWorld.at(0), generation: generation)
-    let response = HTTPResponse(status: .ok, headerFields: CacheWorld.fields(lines))
-    var stored = StoredResponse(response, to: CacheWorld.request(), during: exchange)
-    stored.endpointGroups = groups
-    return CacheUpdate(new: stored)
+    CacheWorld.update(lines, sentAt: generation, groups: groups)
   }
 
   @discardableResult
