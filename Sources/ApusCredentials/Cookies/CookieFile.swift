@@ -154,7 +154,7 @@ final class CookieFile: CookieStorage {
         if try write(cookies, in: folder, sealedAs: seal) { return }
       } catch {
         // A full disk must not keep the cookies of a session that has ended.
-        guard cookies.isEmpty, seal != nil else { throw error }
+        guard cookies.isEmpty else { throw error }
         folder.remove(place.name)
         return try folder.sync()
       }

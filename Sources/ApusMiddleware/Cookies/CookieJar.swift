@@ -25,8 +25,8 @@ public import Foundation
 /// - A request with a `Cookie` field of its own gets no cookies from the jar.
 /// - Cookies are credentials: logs, traces, descriptions and `curl()` mask them.
 ///
-/// A jar is in memory. `CookieJar(file:key:account:)` of the product `ApusCredentials` keeps cookies in a file. Several
-/// environments and clients may share a jar.
+/// A jar is in memory. `CookieJar(file:key:account:)` of the product `ApusCredentials` keeps cookies in a file; with a
+/// list of public suffixes it serves every host. Several environments and clients may share a jar.
 public final class CookieJar: Sendable, SelfRedacting {
   private let state: Mutex<CookieState>
   private let now: @Sendable () -> Date
