@@ -65,7 +65,9 @@ package struct CacheMiddleware: Middleware {
   private func invalidate(
     after response: ResponseMessage, to request: RequestMessage, _ context: CallContext
   ) async {
-    guard !request.head.method.isSafe, context.delivery != .described, let origin = context.origin(of: request) else { return }
+    guard !request.head.method.isSafe, context.delivery != .described, let origin = context.origin(of: request) else {
+      return
+    }
     // The fields of a redirect's target are those of another URL.
     let head = context.lastExchange.isRedirected ? HTTPResponse(status: response.head.status) : response.head
     guard let invalidation = CacheInvalidation(after: head, to: request.head, at: origin) else { return }

@@ -27,13 +27,11 @@ enum CacheStore: Sendable {
     if case .folder = self { true } else { false }
   }
 
-  /// The digests of the store; `nil` if its folder cannot be used.
-  var subjects: CacheSubjects? {
-    get async {
-      switch self {
-      case .memory(let store): store.subjects
-      case .folder(let store): await store.subjects
-      }
+  /// Returns the digests of the store; `nil` if its folder cannot be used.
+  func subjects() async -> CacheSubjects? {
+    switch self {
+    case .memory(let store): store.subjects
+    case .folder(let store): await store.subjects()
     }
   }
 
@@ -62,7 +60,7 @@ enum CacheStore: Sendable {
     if let content = entries.content(of: id) { return content }
     switch self {
     case .memory: return Data()
-    case .folder(let store): return await store.content(of: id)
+    case .folder(let store): return await store.content(of: id, in: entries)
     }
   }
 
@@ -77,10 +75,10 @@ enum CacheStore: Sendable {
   // MARK: Requests
 
   /// Records that a request is sent. Returns its generation, for the exchange of its response and for ``end(_:)``.
-  func begin() async -> UInt64 {
+  func begin() -> UInt64 {
     switch self {
     case .memory(let store): store.begin()
-    case .folder(let store): await store.begin()
+    case .folder(let store): store.begin()
     }
   }
 

@@ -14,7 +14,7 @@ extension CachedExchange {
   ///
   /// - Parameter forward: what the request validates; `nil` if nothing is stored for it.
   func forward(_ forward: CacheForward?, _ lookup: Lookup) async throws -> ResponseMessage {
-    let token = await cache.store.begin()
+    let token = cache.store.begin()
     let response: ResponseMessage
     do {
       if let forward {
@@ -77,8 +77,9 @@ extension CachedExchange {
     return hit
   }
 
+  /// Records a failure of the server. A device that has a network again asks at once.
   private func record(_ failure: CacheFailure, of forward: CacheForward) {
-    guard let id = forward.selected else { return }
+    guard failure != .offline, let id = forward.selected else { return }
     cache.revalidations.withLock { $0.fail(id, failure, now: context.now) }
   }
 
@@ -172,7 +173,7 @@ extension CachedExchange {
     var status = CacheStatus(forward: forwarded.forward.reason)
     status.isCollapsed = forwarded.exchange.isShared
     var update = update
-    if update.new != nil, !mayBelong(to: call.key) { update.new = nil }
+    if update.new != nil, !mayBelong(to: call.key) || response.isEventStream { update.new = nil }
     var content: Data?
     if update.new != nil {
       update.new?.servesRanges = !response.content.isDecoded
@@ -237,6 +238,12 @@ extension CacheInstant {
 }
 
 extension ResponseMessage {
+  /// Whether the content is a stream of events, which ends only by chance.
+  fileprivate var isEventStream: Bool {
+    guard content.bytes == nil, let type = head.headerFields.single(.contentType) else { return false }
+    return MediaType(type).essence == "text/event-stream"
+  }
+
   /// Whether the response has a plain `no-store`, as most responses that are not stored. Other forms are found by
   /// ``CacheControl``.
   fileprivate var isMarkedNoStore: Bool {

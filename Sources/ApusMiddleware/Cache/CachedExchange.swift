@@ -46,7 +46,7 @@ struct CachedExchange {
       guard let call = CacheCall(message, context, of: cache, store.subjects) else { return nil }
       return Lookup(call: call, entries: store.entries(for: call.key))
     case .folder(let store):
-      guard let subjects = await store.subjects, let call = CacheCall(message, context, of: cache, subjects) else {
+      guard let subjects = await store.subjects(), let call = CacheCall(message, context, of: cache, subjects) else {
         return nil
       }
       if call.removesAccount { await cache.removeAccount() }
@@ -119,7 +119,9 @@ struct CachedExchange {
     var content = ResponseContent(data)
     content.isDecoded = !hit.stored.servesRanges
     if context.delivery == .buffered {
-      guard data.count <= context.contentLimit else { throw TransportError.contentTooLarge(limit: context.contentLimit) }
+      guard data.count <= context.contentLimit else {
+        throw TransportError.contentTooLarge(limit: context.contentLimit)
+      }
       context.received(data.count)
     }
     context.record(.cache(status))

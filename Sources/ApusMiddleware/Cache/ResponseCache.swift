@@ -110,7 +110,7 @@ public final class ResponseCache: Sendable {
   /// Removes what is stored for the account, or in memory for all accounts.
   func removeAccount() async {
     owner.withLock { $0.signOut() }
-    await store.remove(account: store.subjects.flatMap { accountTag($0) })
+    await store.remove(account: store.subjects().flatMap { accountTag($0) })
   }
 
   /// The number that stands for the account in a folder; `nil` without an account.

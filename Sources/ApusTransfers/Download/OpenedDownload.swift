@@ -1,4 +1,5 @@
 import ApusCore
+import ApusMiddleware
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
@@ -107,8 +108,11 @@ extension Request {
   /// Whether several calls of this request may run concurrently.
   var permitsSiblings: Bool { options.id == nil || options.duplicatePolicy == .allow }
 
-  /// The request for the file, without a content coding.
-  var identity: Request<Value> { setsCoding ? self : field("Accept-Encoding", "identity") }
+  /// The request for the file, without a content coding. A cache is not used: the file itself is what is stored.
+  var identity: Request<Value> {
+    let request = cache(.none)
+    return setsCoding ? request : request.field("Accept-Encoding", "identity")
+  }
 
   /// Returns the request for a range, or for the complete file if it has changed.
   ///

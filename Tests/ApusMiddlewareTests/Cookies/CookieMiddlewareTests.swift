@@ -57,7 +57,7 @@ struct CookieMiddlewareTests {
     let login = try await api.response(to: Request<Void>.get("/login"))
     #expect(
       notes(login.trace) == [
-        "cookies stored: 2", "cookies ignored: for another domain: 1", "cookies ignored: malformed: 1",
+        "cookies stored: 2", "cookies ignored: malformed: 1", "cookies ignored: for another domain: 1",
       ])
     let user = try await api.response(to: Request<Void>.get("/users"))
     #expect(sent == ["", "b=2; a=1"])
