@@ -33,6 +33,12 @@ final class CookieFile: CookieStorage {
     }
   }
 
+  /// The content of an existing file; without properties if the file is empty.
+  private struct Present {
+    var record: CookieRecord?
+    var seal: Seal?
+  }
+
   /// The maximum size of the file in bytes, above that of a full jar.
   private static let limit = 64 << 20
 
@@ -66,13 +72,9 @@ final class CookieFile: CookieStorage {
       // Another round is needed only if another process has just created or removed the file.
       for _ in 0..<16 {
         let new = SavedCookies(number: CookieJar.newNumber())
-        guard let (record, seal) = try stored(in: folder) else {
-          if try write(new, in: folder, sealedAs: nil) { return new }
-          continue
-        }
-        if record.account == account { return record.cookies }
-        _ = try write(new, in: folder, sealedAs: seal)
-        return new
+        let present = try present(in: folder)
+        if let record = present?.record, record.account == account { return record.cookies }
+        if try write(new, in: folder, over: present) { return new }
       }
       throw Self.isBusy(place.name)
     } catch let error as FileError {
@@ -86,17 +88,18 @@ final class CookieFile: CookieStorage {
     return folder
   }
 
-  /// Returns the content and the seal of the file; `nil` if the file does not exist.
-  private func stored(in folder: Folder) throws -> (CookieRecord, Seal)? {
+  /// Returns the content of the file; `nil` if the file does not exist.
+  private func present(in folder: Folder) throws -> Present? {
     guard let file = try folder.existing(place.name, for: .reading, isPrivate: true) else { return nil }
     let bytes = try file.bytes(upTo: Self.limit)
+    if bytes.isEmpty { return Present() }
     guard let header = SealHeader(of: bytes) else { throw CredentialsStoreError(.unknownFormat, place.name) }
     let key = try keys.blockingKey(for: header, place.name)
     guard let content = header.opened(bytes, with: key) else {
       throw CredentialsStoreError(.wrongKeyOrDamaged, place.name)
     }
     guard let record = CookieRecord(content) else { throw CredentialsStoreError(.unknownFormat, place.name) }
-    return (record, Seal(header: header, key: key))
+    return Present(record: record, seal: Seal(header: header, key: key))
   }
 
   // MARK: Writing
@@ -149,9 +152,9 @@ final class CookieFile: CookieStorage {
     let folder = try openFolder()
     for _ in 0..<16 {
       // A file that cannot be read is not overwritten.
-      let seal = try stored(in: folder)?.1
+      let present = try present(in: folder)
       do {
-        if try write(cookies, in: folder, sealedAs: seal) { return }
+        if try write(cookies, in: folder, over: present) { return }
       } catch {
         // A full disk must not keep the cookies of a session that has ended.
         guard cookies.isEmpty else { throw error }
@@ -167,14 +170,14 @@ final class CookieFile: CookieStorage {
 
   /// Writes cookies to the file.
   ///
-  /// - Parameter old: the seal of the present file; `nil`: the file must not exist.
+  /// - Parameter present: the file that is replaced; `nil`: the file must not exist.
   /// - Returns: whether the file was written.
-  private func write(_ cookies: SavedCookies, in folder: Folder, sealedAs old: Seal?) throws -> Bool {
-    let seal = try old ?? keys.blockingSeal()
+  private func write(_ cookies: SavedCookies, in folder: Folder, over present: Present?) throws -> Bool {
+    let seal = try present?.seal ?? keys.blockingSeal()
     let record = CookieRecord(cookies, ofAccountHash: account)
     let bytes = try seal.header.sealed(record.encoded(), with: seal.key)
     guard bytes.count <= Self.limit else { throw CredentialsStoreError(.tooLarge, place.name) }
-    return try folder.publish(place.name, bytes, isNew: old == nil, dependencies.reached)
+    return try folder.publish(place.name, bytes, isNew: present == nil, dependencies.reached)
   }
 }
 

@@ -27,8 +27,8 @@ extension CookieJar {
   /// Each process reads the file once, here. If several processes use a file at the same time, the last one that saves
   /// wins; nothing is damaged.
   ///
-  /// This initializer reads the file, and creates it if it is missing. It blocks the thread for milliseconds, with a
-  /// passphrase for most of a second. Use one jar for each file.
+  /// This initializer reads the file, and creates it if it is missing or empty. It blocks the thread for milliseconds,
+  /// with a passphrase for most of a second. Use one jar for each file.
   ///
   /// - Parameters:
   ///   - path: the path of the file. A missing folder is created with mode 700. While the file is written, the folder

@@ -25,10 +25,10 @@ struct CookieFileDamageTests {
   func damaged() async throws {
     try await withFile { place, _, _ in
       let whole = try place.bytes()
-      for index in stride(from: 0, to: whole.count, by: 3) {
+      for index in stride(from: 0, to: whole.count - 1, by: 3) {
         var damaged = whole
         damaged[index] ^= 0x20
-        for bytes in [damaged, Array(whole[..<index])] {
+        for bytes in [damaged, Array(whole[...index])] {
           try place.put(bytes)
           let problem = await place.problem()
           #expect([.unknownFormat, .wrongKeyOrDamaged, .keyKindMismatch].contains(problem), "\(index)")
@@ -38,6 +38,23 @@ struct CookieFileDamageTests {
       try place.put(whole)
       let problem = await place.problem()
       #expect(problem == nil)
+    }
+  }
+
+  @Test("An empty file has no cookies, and is replaced if only its owner can access it")
+  func empty() async throws {
+    try await CredentialsFolder.with { place in
+      _ = try place.jar()
+      for _ in 0..<2 {
+        try place.put([])
+        let server = CookieServer(try place.jar())
+        try await server.set("a=1; Path=/")
+        #expect(try place.jar().hasContent(of: server.jar))
+      }
+      try place.put([])
+      #expect(chmod(place.file, 0o644) == 0)
+      let problem = await place.problem()
+      #expect(problem == .accessibleToOthers)
     }
   }
 
