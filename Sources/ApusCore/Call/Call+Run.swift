@@ -56,6 +56,9 @@ extension Call {
     let message = try makeMessage()
     // 3. Pass the message through the middlewares to the transport. The result is the response to the last attempt.
     let response = try await Next(pipeline: host.pipeline, index: 0)(message, context: .entering(with: self))
+    if let observer = host.pipeline.skippedCallObserver, !request.description.method.isSafe {
+      await report(response, to: message, observer)
+    }
     // 4. Accept or reject the response by its status. A described call has no response.
     guard isAccepted(response) else { throw try await rejection(of: response) }
     // 5. Create the output: here, or on the global pool if the content is so large that decoding would block the
@@ -65,6 +68,14 @@ extension Call {
   }
 
   // MARK: Steps
+
+  private func report(
+    _ response: ResponseMessage, to message: RequestMessage, _ observer: any SkippedCallObserver
+  ) async {
+    let context = CallContext(of: self)
+    guard delivery != .described, case .callsThat(let isMember) = observer.audience, !isMember(context) else { return }
+    await observer.unsafeCallEnded(message, response, context)
+  }
 
   /// Returns the output of an expected rejection.
   ///

@@ -102,6 +102,9 @@ public struct CallContext: Sendable {
   package var endpoint: EndpointIdentity { owner.endpoint }
   package var timeout: Duration? { owner.options.timeout }
 
+  /// The method of the request as the endpoint describes it.
+  package var method: HTTPRequest.Method { owner.request.description.method }
+
   /// The style of the call's query parameters.
   package var queryStyle: QueryStyle { owner.coding.effectiveQuery }
 
@@ -110,9 +113,9 @@ public struct CallContext: Sendable {
     owner.record(kind, attempt: attempt)
   }
 
-  /// Adds an event of an instant that is known already.
-  package func record(_ kind: TraceEvent.Kind, at instant: MonotonicInstant) {
-    owner.record(kind, attempt: attempt, at: instant)
+  /// Adds an event that happens at the same time as the last one, which saves reading the clock.
+  package func recordWithLast(_ kind: TraceEvent.Kind) {
+    owner.record(kind, attempt: attempt, at: owner.snapshot { $0.events.last?.instant })
   }
 
   /// The request of the call, for a call that repeats it in the background: without id, progress and deadline. Its

@@ -22,6 +22,8 @@ final class CompiledPipeline: Sendable {
   let audiences: [MiddlewareAudience]
   /// The index after the last middleware that calls may skip. All calls pass the middlewares from this index on.
   let conditionsEnd: Int
+  /// The middleware that learns about calls that have skipped it, if there is one.
+  let skippedCallObserver: (any SkippedCallObserver)?
   let transport: any Transport
   /// The transport, wrapped so that a clock that advances by itself stands still during an exchange; for other clocks
   /// the same as `transport`.
@@ -34,7 +36,8 @@ final class CompiledPipeline: Sendable {
     exchangeTransport = clock.map { StandingStillTransport(transport, $0) } ?? transport
     steps = pipeline.middlewares
     audiences = steps.map { ($0 as? any ConditionalMiddleware)?.audience ?? .allCalls }
-    conditionsEnd = audiences.lastIndex { $0 != .allCalls }.map { $0 + 1 } ?? 0
+    conditionsEnd = audiences.lastIndex { !$0.isEveryCall }.map { $0 + 1 } ?? 0
+    skippedCallObserver = steps.lazy.compactMap { $0 as? any SkippedCallObserver }.first
   }
 
   /// Whether the transport reports connections (``Transport/reportsConnections``).
@@ -55,6 +58,7 @@ final class CompiledPipeline: Sendable {
     case .callsWithCommonParameters: context.owner.prepared.hasCommonParameters
     case .callsWithPrincipal:
       context.owner.prepared.hasValues && context.environment.values.contains(CallBinderKey.self)
+    case .callsThat(let isMember): isMember(context)
     case .coalescedCalls:
       context.owner.delivery == .buffered
         && (context.owner.joins || context.owner.coalesces || context.joinsValidation)
@@ -160,4 +164,8 @@ extension RequestMessage {
   fileprivate var needsIdentityCoding: Bool {
     head.headerFields.contains(.range) && !head.headerFields.contains(.acceptEncoding)
   }
+}
+
+extension MiddlewareAudience {
+  fileprivate var isEveryCall: Bool { if case .allCalls = self { true } else { false } }
 }

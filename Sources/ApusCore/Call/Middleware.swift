@@ -39,4 +39,17 @@ package enum MiddlewareAudience: Sendable {
   case callsWithPrincipal
   /// The calls that may share an exchange.
   case coalescedCalls
+  /// The calls for which the function returns `true`. It is called for every call, so it must be quick.
+  case callsThat(@Sendable (CallContext) -> Bool)
+}
+
+/// A middleware that learns about calls that have skipped it, so that calls that rarely concern it cost next to nothing.
+package protocol SkippedCallObserver: ConditionalMiddleware {
+  /// Handles the response to a call with an unsafe method that has skipped the middleware.
+  ///
+  /// - Parameters:
+  ///   - request: the message as built from the request.
+  ///   - response: the response that the pipeline returned.
+  ///   - context: the context of the call.
+  func unsafeCallEnded(_ request: RequestMessage, _ response: ResponseMessage, _ context: CallContext) async
 }

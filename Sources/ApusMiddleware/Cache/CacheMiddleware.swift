@@ -6,7 +6,7 @@ import HTTPTypes
 ///
 /// It is outside retry and scheduling, so that a stored response needs no permit, no token and no connection; inside the
 /// principal, because a stored response belongs to an account.
-package struct CacheMiddleware: Middleware {
+package struct CacheMiddleware: SkippedCallObserver {
   let cache: ResponseCache
 
   /// Creates the middleware.
@@ -14,17 +14,49 @@ package struct CacheMiddleware: Middleware {
     self.cache = cache
   }
 
+  package var audience: MiddlewareAudience {
+    .callsThat { $0.method.isStorable || $0.values.contains(CacheSettingsKey.self) }
+  }
+
+  private static let plainMiss = TraceEvent.Kind.cache(CacheStatus(forward: .uriMiss))
+
   /// Returns a stored response, or passes the message on and stores the response.
   ///
   /// - Throws: the error of `next`, unless a stale response is used in its place.
   package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard !request.head.method.isStorable, !context.values.contains(CacheSettingsKey.self) else {
+    // The most common call with one frame: nothing is stored, and nothing in the request concerns caches.
+    guard let (store, token) = plainMiss(of: request, context) else {
       return try await handled(request, context, next)
     }
-    let response = try await next(request, context: context)
-    // Most calls with other methods find an idle cache, in which there is nothing to invalidate.
-    if !cache.store.isIdle { await invalidate(after: response, to: request, context) }
+    let response: ResponseMessage
+    do {
+      response = try await next(request, context: context)
+    } catch {
+      store.end(token)
+      throw error
+    }
+    guard response.isMarkedNoStore else {
+      return try await received(response, (request, context), next, token)
+    }
+    store.end(token)
+    context.recordWithLast(Self.plainMiss)
     return response
+  }
+
+  /// Begins a request for which nothing is stored in memory; `nil` for all other calls.
+  private func plainMiss(of request: RequestMessage, _ context: CallContext) -> (MemoryStore, UInt64)? {
+    guard case .memory(let store) = cache.store, !context.values.contains(CacheSettingsKey.self),
+      context.delivery != .described, let call = CacheCall(request, context, of: cache, store.subjects), call.isPlain
+    else { return nil }
+    return store.beginIfAbsent(call.key).map { (store, $0) }
+  }
+
+  private func received(
+    _ response: ResponseMessage, _ call: (request: RequestMessage, context: CallContext), _ next: Next, _ token: UInt64
+  ) async throws -> ResponseMessage {
+    let exchange = CachedExchange(cache, call.request, (call.context, CacheSettings()), next)
+    guard let lookup = try await exchange.lookup() else { return response }
+    return try await exchange.received(response, nil, token, lookup)
   }
 
   private func handled(
@@ -48,7 +80,7 @@ package struct CacheMiddleware: Middleware {
         response = try await exchange.response()
       } else {
         response = try await exchange.next(request, context: context)
-        await invalidate(after: response, to: request, context)
+        await unsafeCallEnded(request, response, context)
       }
     } catch {
       // Without a response it is unknown whether the server has acted on the request, in any of the attempts.
@@ -61,13 +93,9 @@ package struct CacheMiddleware: Middleware {
   }
 
   /// Invalidates what a response to an unsafe request changes by itself.
-  @inline(never)
-  private func invalidate(
-    after response: ResponseMessage, to request: RequestMessage, _ context: CallContext
-  ) async {
-    guard !request.head.method.isSafe, context.delivery != .described, let origin = context.origin(of: request) else {
-      return
-    }
+  package func unsafeCallEnded(_ request: RequestMessage, _ response: ResponseMessage, _ context: CallContext) async {
+    // Most calls with other methods find an idle cache.
+    guard !cache.store.isIdle, !request.head.method.isSafe, let origin = context.origin(of: request) else { return }
     // The fields of a redirect's target are those of another URL.
     let head = context.lastExchange.isRedirected ? HTTPResponse(status: response.head.status) : response.head
     guard let invalidation = CacheInvalidation(after: head, to: request.head, at: origin) else { return }

@@ -26,11 +26,18 @@ extension CachedExchange {
       cache.store.end(token)
       return try await result(after: CacheFailure(error), orElse: error, forward, lookup)
     }
+    return try await received(response, forward, token, lookup)
+  }
+
+  /// Handles a response of the server.
+  func received(
+    _ response: ResponseMessage, _ forward: CacheForward?, _ token: UInt64, _ lookup: Lookup
+  ) async throws -> ResponseMessage {
     let exchange = context.lastExchange
-    // The target of a redirect is another URL. Most other responses that are not stored say so.
-    if exchange.isRedirected || (lookup.entries.isEmpty && response.isMarkedNoStore) {
+    // The target of a redirect is another URL.
+    if exchange.isRedirected {
       cache.store.end(token)
-      record(CacheStatus(forward: forward?.reason ?? .uriMiss), of: exchange)
+      context.recordWithLast(.cache(CacheStatus(forward: forward?.reason ?? .uriMiss)))
       return response
     }
     if let stale = staleResult(in: response, forward, lookup) {
@@ -183,7 +190,7 @@ extension CachedExchange {
     }
     status.isStored = await apply(update, content, forwarded, call) && update.new != nil
     cache.store.end(forwarded.token)
-    record(status, of: forwarded.exchange)
+    context.recordWithLast(.cache(status))
     return response
   }
 
@@ -206,7 +213,7 @@ extension CachedExchange {
   private func storing(
     _ response: ResponseMessage, _ update: CacheUpdate, _ forwarded: Forwarded, _ call: CacheCall
   ) -> ResponseMessage {
-    record(CacheStatus(forward: forwarded.forward.reason), of: forwarded.exchange)
+    context.recordWithLast(.cache(CacheStatus(forward: forwarded.forward.reason)))
     let (store, token) = (cache.store, forwarded.token)
     let source = StoringSource(response.content, limit: cache.entryLimit) { data in
       var update = update
@@ -220,12 +227,6 @@ extension CachedExchange {
     var stored = response
     stored.content = content
     return stored
-  }
-
-  /// Records a decision at the instant at which the response arrived, which saves reading the clock.
-  private func record(_ status: CacheStatus, of exchange: CallContext.LastExchange) {
-    guard let instant = exchange.head else { return context.record(.cache(status)) }
-    context.record(.cache(status), at: instant)
   }
 }
 
@@ -246,11 +247,8 @@ extension ResponseMessage {
 
   /// Whether the response has a plain `no-store`, as most responses that are not stored. Other forms are found by
   /// ``CacheControl``.
-  fileprivate var isMarkedNoStore: Bool {
-    guard head.headerFields.contains(.cacheControl), let value = head.headerFields.single(.cacheControl) else {
-      return false
-    }
-    return value == "no-store"
+  var isMarkedNoStore: Bool {
+    head.headerFields.contains(.cacheControl) && head.headerFields[.cacheControl] == "no-store"
   }
 }
 

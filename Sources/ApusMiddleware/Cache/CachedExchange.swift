@@ -40,7 +40,7 @@ struct CachedExchange {
   }
 
   /// Returns what is stored; `nil` for a call that the cache does not handle.
-  private func lookup() async throws -> Lookup? {
+  func lookup() async throws -> Lookup? {
     switch cache.store {
     case .memory(let store):
       guard let call = CacheCall(message, context, of: cache, store.subjects) else { return nil }

@@ -67,6 +67,11 @@ final class MemoryStore: Sendable {
     change { $0.invalidations.begin() }
   }
 
+  /// Does the same as ``begin()`` if nothing is stored under a key. Returns `nil` otherwise.
+  func beginIfAbsent(_ key: CacheKey) -> UInt64? {
+    change { $0.index.contains(key) ? nil : $0.invalidations.begin() }
+  }
+
   /// Records that the response to a request was stored, or that there will be none.
   func end(_ generation: UInt64) {
     change { $0.invalidations.end(generation) }
