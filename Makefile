@@ -22,7 +22,7 @@ check: ## everything CI checks
 	@.ci/run
 
 check-long: ## sanitizers, soaks, long fuzzing, installation: before a release
-	@scripts/install-missing python3 nginx squid docker-registry httpbin datasette litestar-tus aiohttp-tus seaweedfs openstack-swift moto authlib curl
+	@scripts/install-missing python3 nginx squid docker-registry httpbin datasette litestar-tus aiohttp-tus seaweedfs openstack-swift moto authlib curl publicsuffix
 	@scripts/check-long
 
 format: ## format the sources

@@ -20,7 +20,7 @@ extension Configuration {
       .rateLimit: rateLimiter,
       .breaker: breaker,
       .redirects: RedirectMiddleware(redirects),
-      .cookies: cookies.map { _ in CookieMiddleware() },
+      .cookies: cookies.map { CookieMiddleware($0) },
       .authentication: AuthenticationMiddleware(onSessionEnd: onSessionEnd),
       .transport: allowedOrigins.map { AllowedOriginsMiddleware($0) },
     ]

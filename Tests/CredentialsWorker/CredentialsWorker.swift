@@ -15,6 +15,8 @@ import Synchronization
 ///     CredentialsWorker lock FILE KEY             acquires the lease, prints `locked` and waits for a line
 ///     CredentialsWorker store FILE KEY            stores one token
 ///     CredentialsWorker store-many FILE KEY       stores one token after the other, and prints the number of each
+///     CredentialsWorker cookies FILE KEY COUNT    makes calls, each of which sets the cookie to its number, and prints
+///                                                 the number; then signs out and prints `signed out`; then makes call 0
 @main
 struct CredentialsWorker {
   private let store: FileCredentialsStore
@@ -27,6 +29,9 @@ struct CredentialsWorker {
     let worker = CredentialsWorker(
       store: FileCredentialsStore(at: arguments[2], key: .file(arguments[3]), clock: clock), verb: arguments[1])
     do {
+      if arguments[1] == "cookies" {
+        return try await setCookies(arguments.count > 4 ? Int(arguments[4]) ?? 0 : 0, arguments[2], arguments[3])
+      }
       try await worker.work(baseURL: arguments.count > 4 ? arguments[4] : "http://127.0.0.1")
     } catch {
       printLine("error \(error)")
@@ -48,6 +53,21 @@ struct CredentialsWorker {
         Self.printLine("\(number)")
       }
     default: Self.printLine("what is \(verb)?")
+    }
+  }
+
+  private static func setCookies(_ count: Int, _ file: String, _ key: String) async throws {
+    let jar = try CookieJar(file: file, key: .file(key), account: "test")
+    printLine("opened")
+    let client = Client(baseURL: "https://api.example.com", transport: CookieSetter()) { $0.cookies = jar }
+    for number in Array(1...count) + [0] {
+      if number == 0 {
+        try await client.signOut()
+        printLine("signed out")
+      }
+      let response = try await client.response(to: Request<Void>.method(.get, "/\(number)"))
+      let isSaved = !response.trace.events.contains { "\($0.kind)".contains("not saved") }
+      printLine(isSaved ? "\(number)" : "error not saved")
     }
   }
 
@@ -98,5 +118,14 @@ private final class ReportingClock: MonotonicClock {
 extension Endpoint where Self == Request<Tokens> {
   fileprivate static func newTokens(for token: Secret) -> Self {
     .post("/token", content: .form(["refresh_token": token.value]))
+  }
+}
+
+/// A transport whose responses set a cookie to the path of the request.
+private struct CookieSetter: Transport {
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
+    var head = HTTPResponse(status: .noContent)
+    head.headerFields[.setCookie] = "number=\(request.target.dropFirst()); Path=/"
+    return ResponseMessage(head: head)
   }
 }

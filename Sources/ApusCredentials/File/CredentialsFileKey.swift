@@ -134,6 +134,27 @@ final class KeyCache: Sendable {
     return Seal(header: header, key: try await key(for: header, ""))
   }
 
+  /// Returns the same key as ``key(for:_:)``. Blocks the thread while it derives a key.
+  ///
+  /// - Throws: ``CredentialsStoreError``; `FileError`
+  func blockingKey(for header: SealHeader, _ file: String) throws -> SymmetricKey {
+    switch (source, header) {
+    case (.file(let place), .keyFile): return cache(try place.key(isNew: false), header)
+    case (.passphrase(let passphrase), .passphrase(let salt, let rounds)):
+      if let key = cachedKey(for: header) { return key }
+      derives()
+      return cache(PassphraseKey.derive(from: passphrase, salt: salt, rounds: rounds), header)
+    default: throw CredentialsStoreError(.keyKindMismatch, file)
+    }
+  }
+
+  /// Returns the same seal as ``newSeal()``. Blocks the thread while it derives a key.
+  func blockingSeal() throws -> Seal {
+    let header = newHeader()
+    if case .file(let place) = source { return Seal(header: header, key: cache(try place.key(isNew: true), header)) }
+    return Seal(header: header, key: try blockingKey(for: header, ""))
+  }
+
   /// Refuses a key file whose name collides with one of the credentials' files.
   ///
   /// - Parameter folder: the credentials' folder.

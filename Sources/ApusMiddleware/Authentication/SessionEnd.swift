@@ -75,11 +75,10 @@ extension Client {
   /// refresh under way is discarded. Calls that have been sent get their responses; to avoid that, cancel them
   /// (``CallRegistry/cancelAll()``). The end of the session is reported once.
   ///
-  /// - Throws: the error of the first store that could not be cleared; its credentials may still exist. The other
-  ///   stores are cleared nevertheless.
+  /// - Throws: the error of the first store, or of the first file of cookies, that could not be cleared; its content may
+  ///   still exist. The others are cleared nevertheless.
   public func signOut() async throws {
-    var failure: (any Error)?
-    await endSession()
+    var failure = await endSession()
     for authentication in environment.authentications {
       do {
         let before = try? await authentication.read()
@@ -102,15 +101,21 @@ extension Client {
         failure = failure ?? error
       }
     }
-    await endSession()
-    if let failure { throw failure }
+    let left = await endSession()
+    if let failure = failure ?? left { throw failure }
   }
 
-  /// Removes the data that middlewares keep of the environment's session.
-  private func endSession() async {
+  /// Removes the data that middlewares keep of the environment's session. Returns the first error.
+  private func endSession() async -> (any Error)? {
+    var failure: (any Error)?
     for case let middleware as any SessionKeeping in parts.pipeline.middlewares {
-      await middleware.signedOut(of: environment)
+      do {
+        try await middleware.signedOut(of: environment)
+      } catch {
+        failure = failure ?? error
+      }
     }
+    return failure
   }
 }
 

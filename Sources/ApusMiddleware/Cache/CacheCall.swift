@@ -71,7 +71,7 @@ extension CacheSession {
   /// Adds the session of the environment's jar. Returns the cookies that it adds to the message.
   fileprivate mutating func addCookies(of message: RequestMessage, _ context: CallContext) -> String? {
     guard let jar = context.environment.cookies else { return nil }
-    let cookies = CookieTarget(of: message, context).flatMap { jar.cookies(for: $0).cookies.fieldValue }
+    let cookies = CookieTarget(of: message, context, in: jar).flatMap { jar.cookies(for: $0).cookies.fieldValue }
     let bound = context.values[CookieJarNumberKey.self]
     add(jar: bound == 0 ? jar.number : bound, hasCookies: cookies != nil)
     return cookies.map { String(decoding: $0, as: UTF8.self) }

@@ -43,6 +43,13 @@ struct Cookie: Hashable, Sendable, SelfRedacting {
   /// Whether the cookie has expired.
   func isExpired(at now: Int64) -> Bool { expiry.map { $0 <= now } ?? false }
 
+  /// Whether another cookie differs only in its use.
+  func hasSameContent(as other: Cookie) -> Bool {
+    var other = other
+    other.lastAccess = lastAccess
+    return self == other
+  }
+
   /// Whether a request to a host covered by the cookie's domain carries the cookie.
   func matches(_ target: CookieTarget) -> Bool {
     (!key.isHostOnly || key.domain == target.host) && (!isSecure || target.isSecure)

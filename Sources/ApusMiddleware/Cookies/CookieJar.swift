@@ -7,7 +7,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A jar that keeps the cookies of a server, and sends them with later requests (RFC 6265bis). In memory.
+/// A jar that keeps the cookies of a server, and sends them with later requests (RFC 6265bis).
 ///
 /// ```swift
 /// let api = Client(baseURL: "https://api.example.com/v1") {
@@ -25,10 +25,15 @@ public import Foundation
 /// - A request with a `Cookie` field of its own gets no cookies from the jar.
 /// - Cookies are credentials: logs, traces, descriptions and `curl()` mask them.
 ///
-/// Several environments and clients may share a jar.
+/// A jar is in memory. `CookieJar(file:key:account:)` of the product `ApusCredentials` keeps cookies in a file; with a
+/// list of public suffixes it serves every host. Several environments and clients may share a jar.
 public final class CookieJar: Sendable, SelfRedacting {
   private let state: Mutex<CookieState>
   private let now: @Sendable () -> Date
+  /// The place that keeps the cookies; `nil`: only memory.
+  package let storage: (any CookieStorage)?
+  /// Whether the jar serves the hosts of all calls, because it knows the public suffixes.
+  let servesAllHosts: Bool
 
   /// Creates an empty jar.
   ///
@@ -36,25 +41,59 @@ public final class CookieJar: Sendable, SelfRedacting {
   public init(now: @escaping @Sendable () -> Date = { Date() }) {
     state = Mutex(CookieState(number: Self.newNumber()))
     self.now = now
+    (storage, servesAllHosts) = (nil, false)
+  }
+
+  /// Creates a jar with the cookies of an earlier process.
+  ///
+  /// - Parameters:
+  ///   - saved: the cookies.
+  ///   - storage: the place in which the jar saves its cookies after each change.
+  ///   - isPublicSuffix: whether a domain in lower case is a public suffix. With it the jar serves all hosts. `nil`: the
+  ///     jar serves the hosts of its environments.
+  ///   - now: the wall clock.
+  package init(
+    _ saved: SavedCookies, in storage: any CookieStorage, isPublicSuffix: (@Sendable (String) -> Bool)?,
+    now: @escaping @Sendable () -> Date
+  ) {
+    state = Mutex(CookieState(saved, isPublicSuffix: isPublicSuffix))
+    self.now = now
+    self.storage = storage
+    servesAllHosts = isPublicSuffix != nil
   }
 
   /// Removes all cookies, as ``Client/signOut()`` does.
   ///
   /// Calls that have not been sent yet end with ``PrincipalChangedError``. The response of a call that has been sent sets
-  /// no cookie.
+  /// no cookie. A jar with a file starts to remove the cookies of the file; `signOut` also waits for the end.
   public func removeAll() {
     let number = Self.newNumber()
     state.withLock { $0.removeAll(number: number) }
+    storage?.save(self)
   }
 
-  /// The number of cookies.
-  public var description: String { "CookieJar (\(state.withLock(\.count)) cookies)" }
+  /// The number of cookies, the name of the file, and the reason if the file could not be written.
+  public var description: String {
+    var facts = ["\(state.withLock(\.count)) cookies"]
+    if let storage {
+      facts.append("in \(storage.name)")
+      if let failure = storage.failure { facts.append("not saved: \(failure.error)") }
+    }
+    return "CookieJar (\(facts.joined(separator: ", ")))"
+  }
+
+  /// The cookies that outlive the process.
+  package var saved: SavedCookies {
+    let seconds = seconds
+    return state.withLock { $0.saved(at: seconds) }
+  }
 
   /// The number of the jar's present session. Random, so that it differs from the numbers of all other sessions and
   /// jars. It changes when the jar is cleared.
   package var number: UInt64 { state.withLock(\.number) }
 
-  private static func newNumber() -> UInt64 { UInt64.random(in: 1 ... .max) }
+  /// Returns a number for a new session.
+  package static func newNumber() -> UInt64 { UInt64.random(in: 1 ... .max) }
 
   /// The time in seconds since 1970, up to the year 9999.
   private var seconds: Int64 {
@@ -75,9 +114,13 @@ public final class CookieJar: Sendable, SelfRedacting {
   ///   - number: the jar's number when the request was sent.
   func store(_ fields: [[UInt8]], from target: CookieTarget, sentWith number: UInt64) -> [CookieState.Outcome] {
     let seconds = seconds
-    return state.withLock { state in
-      fields.map { state.store($0, from: target, sentWith: number, at: seconds) }
+    let (outcomes, isChanged) = state.withLock { state in
+      let revision = state.revision
+      let outcomes = fields.map { state.store($0, from: target, sentWith: number, at: seconds) }
+      return (outcomes, state.revision != revision)
     }
+    if isChanged { storage?.save(self) }
+    return outcomes
   }
 }
 

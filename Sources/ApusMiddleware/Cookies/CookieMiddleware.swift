@@ -21,15 +21,25 @@ package struct CookieBinding: Middleware {
 ///
 /// It is inside redirects: each hop has its own cookies.
 package struct CookieMiddleware: Middleware {
+  /// The jar whose storage `describe()` shows. Calls use the jar of their environment.
+  private let shown: CookieJar?
+
   /// Creates the middleware.
-  package init() {}
+  ///
+  /// - Parameter jar: the jar whose storage `describe()` shows. Default: `nil`, none.
+  package init(_ jar: CookieJar? = nil) {
+    shown = jar
+  }
 
   /// Adds the cookies of the message's host and path, and stores the cookies that the response sets.
+  ///
+  /// If the jar has a file, the response is returned when its cookies are in the file: a process that ends after a call
+  /// has the call's cookies when it starts again.
   ///
   /// - Throws: ``TransportError`` with ``PrincipalChangedError`` as its cause if the jar was cleared since the call
   ///   began; nothing is sent.
   package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard let jar = context.environment.cookies, let target = CookieTarget(of: request, context) else {
+    guard let jar = context.environment.cookies, let target = CookieTarget(of: request, context, in: jar) else {
       return try await next(request, context: context)
     }
     let (cookies, number) = jar.cookies(for: target)
@@ -41,8 +51,15 @@ package struct CookieMiddleware: Middleware {
     if response.head.headerFields.contains(.setCookie) {
       let lines = response.head.headerFields[fields: .setCookie].map { $0.withUnsafeBytesOfValue { Array($0) } }
       Self.record(jar.store(lines, from: target, sentWith: number), context)
+      await Self.waitUntilSaved(jar, context)
     }
     return response
+  }
+
+  private static func waitUntilSaved(_ jar: CookieJar, _ context: CallContext) async {
+    guard let storage = jar.storage else { return }
+    await storage.waitUntilSaved()
+    if let failure = storage.failure { context.record(.note(failure.note, failure.number)) }
   }
 
   private static func record(_ outcomes: [CookieState.Outcome], _ context: CallContext) {
@@ -61,10 +78,12 @@ package struct CookieMiddleware: Middleware {
 }
 
 extension CookieTarget {
-  /// - Returns: `nil` for a host that the environment's jar does not serve.
-  init?(of request: RequestMessage, _ context: CallContext) {
-    let hosts = CookieHosts(
-      own: context.environment.baseURL.origin, trusted: context.values[TrustedOriginsKey.self])
+  /// - Returns: `nil` for a host that the jar does not serve.
+  init?(of request: RequestMessage, _ context: CallContext, in jar: CookieJar) {
+    let hosts =
+      jar.servesAllHosts
+      ? nil
+      : CookieHosts(own: context.environment.baseURL.origin, trusted: context.values[TrustedOriginsKey.self])
     guard let origin = request.origin else { return nil }
     self.init(origin, target: request.target, among: hosts)
   }
@@ -84,16 +103,27 @@ extension RequestMessage {
 }
 
 extension CookieMiddleware: SessionKeeping {
-  /// Clears the environment's jar.
-  package func signedOut(of environment: Environment) {
-    environment.cookies?.removeAll()
+  /// Clears the environment's jar, also in its file.
+  ///
+  /// - Throws: the error of the file.
+  package func signedOut(of environment: Environment) async throws {
+    guard let jar = environment.cookies else { return }
+    jar.removeAll()
+    await jar.storage?.waitUntilSaved()
+    if let failure = jar.storage?.failure { throw failure.error }
   }
 }
 
 extension CookieMiddleware: SelfDescribing {
-  /// The limits for `describe()`.
+  /// The limits and the storage for `describe()`.
   package var facts: [Fact] {
     let limits = CookieState.Limits()
-    return [.setting("cookies per domain", "\(limits.perDomain)"), .setting("in total", "\(limits.total)")]
+    var facts: [Fact] = [
+      .setting("cookies per domain", "\(limits.perDomain)"), .setting("in total", "\(limits.total)"),
+    ]
+    guard let storage = shown?.storage else { return facts }
+    facts.append(.setting("in", storage.name))
+    if let failure = storage.failure { facts.append(.setting("not saved:", "\(failure.error)")) }
+    return facts
   }
 }

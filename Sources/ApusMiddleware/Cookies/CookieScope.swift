@@ -85,9 +85,9 @@ struct CookieTarget: Hashable, Sendable {
   /// - Parameters:
   ///   - origin: the origin of the request. Its port has no effect (§8.5).
   ///   - target: the request target: path and query.
-  ///   - hosts: the hosts that the jar serves. `nil` is returned for any other host.
-  init?(_ origin: Origin, target: String, among hosts: CookieHosts) {
-    guard hosts.contain(origin.host) else { return nil }
+  ///   - hosts: the hosts that the jar serves; `nil`: all. For any other host the result is `nil`.
+  init?(_ origin: Origin, target: String, among hosts: CookieHosts?) {
+    if let hosts, !hosts.contain(origin.host) { return nil }
     self.init(host: origin.host, path: CookiePath.path(of: target), isSecure: origin.scheme == "https")
   }
 }

@@ -45,6 +45,8 @@ struct CookieState: Sendable {
   private(set) var count = 0
   /// The last position in the orders of creation and access.
   private var serial: UInt64 = 0
+  /// Counts the changes that ``saved(at:)`` shows, except that cookies expire or are sent.
+  private(set) var revision: UInt64 = 0
 
   /// Creates an empty jar.
   ///
@@ -60,6 +62,25 @@ struct CookieState: Sendable {
     self.isPublicSuffix = isPublicSuffix
   }
 
+  /// Restores the cookies of an earlier process.
+  ///
+  /// - Parameters:
+  ///   - saved: the cookies, and the number of the jar.
+  ///   - isPublicSuffix: as for ``init(number:limits:isPublicSuffix:)``.
+  init(_ saved: SavedCookies, isPublicSuffix: (@Sendable (String) -> Bool)? = nil) {
+    self.init(number: saved.number, isPublicSuffix: isPublicSuffix)
+    for cookie in saved.items.compactMap({ Cookie($0) }) {
+      cookies[cookie.key.domain, default: []].append(cookie)
+      count += 1
+      serial = max(serial, cookie.creation, cookie.lastAccess)
+    }
+  }
+
+  /// The cookies that outlive the process, in order of creation. Expired cookies are not among them.
+  func saved(at now: Int64) -> SavedCookies {
+    SavedCookies(number: number, items: all.filter { !$0.isExpired(at: now) }.map { SavedCookies.Item($0) })
+  }
+
   /// All cookies, in order of creation.
   var all: [Cookie] { cookies.values.joined().sorted { $0.creation < $1.creation } }
 
@@ -69,6 +90,7 @@ struct CookieState: Sendable {
   mutating func removeAll(number: UInt64) {
     cookies = [:]
     count = 0
+    revision += 1
     self.number = number
   }
 
@@ -140,12 +162,17 @@ struct CookieState: Sendable {
   private mutating func store(_ new: Cookie, at now: Int64) -> Outcome {
     var new = new
     var stored = cookies[new.key.domain] ?? []
+    var old: Cookie?
     if let index = stored.firstIndex(where: { $0.key == new.key }) {
-      let old = stored.remove(at: index)
+      let replaced = stored.remove(at: index)
       count -= 1
-      if !old.isExpired(at: now) { new.creation = old.creation }
+      if !replaced.isExpired(at: now) {
+        new.creation = replaced.creation
+        old = replaced
+      }
     }
     let isExpired = new.isExpired(at: now)
+    if isExpired ? old != nil : old.map({ !new.hasSameContent(as: $0) }) ?? true { revision += 1 }
     if !isExpired {
       stored.append(new)
       count += 1

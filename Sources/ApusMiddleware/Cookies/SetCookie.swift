@@ -4,7 +4,7 @@ import ApusCore
 struct SetCookie: Hashable, Sendable {
   /// The context in which browsers send a cookie to another site (§5.6.7). An app has no sites, so the value has no
   /// effect.
-  enum SameSite: Hashable, Sendable {
+  enum SameSite: String, Hashable, Sendable, Codable {
     case strict
     case lax
     case none

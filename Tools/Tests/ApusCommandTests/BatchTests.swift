@@ -47,6 +47,23 @@ struct BatchTests {
     }
   }
 
+  @Test("With --in-order, requests are sent one after the other, and an invalid line does not stop them")
+  func inOrder() async throws {
+    try await TestServer.with { request in
+      .text(request.target)
+    } body: { server in
+      var input = (1...40).map { #"{"n":\#($0),"url":"\#(server.origin)/\#($0)"}"# }
+      input[7] = "nonsense"
+      let run = try await ToolRun.of("batch", "--in-order", input: input.joined(separator: "\n"))
+      #expect(run.status == 0 && run.lines.count == 40)
+      #expect(server.peakInFlight == 1)
+      let targets = (1...40).filter { $0 != 8 }.map { "/\($0)" }
+      #expect(server.exchanges.map(\.target) == targets)
+      let numbers = try run.lines.compactMap { try JSONDecoder().decode(ResultLine.self, from: Data($0.utf8)).n }
+      #expect(numbers.map { "/\($0)" } == targets)
+    }
+  }
+
   @Test("Each line determines whether its redirects are followed")
   func redirects() async throws {
     try await TestServer.with { request in

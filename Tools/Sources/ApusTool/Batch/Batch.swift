@@ -8,8 +8,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The execution of `apus batch`: sends the requests of all input lines concurrently and writes a line when a request
-/// ends.
+/// The execution of `apus batch`: sends the requests of all input lines, concurrently or in order, and writes a line when
+/// a request ends.
 struct Batch: Sendable {
   let clients: Clients
   /// The origin of the credentials on the command line; `nil` without credentials, and for the credentials of a
@@ -18,6 +18,8 @@ struct Batch: Sendable {
   /// Whether redirects are followed unless a line says otherwise.
   let followsRedirects: Bool
   let showsTraces: Bool
+  /// Whether a request is sent only when the result of the line before is written.
+  var isInOrder = false
   /// Whether the output is a terminal, which must not interpret control characters in responses.
   var isOnTerminal = false
   let input: DescriptorReader
@@ -36,7 +38,7 @@ struct Batch: Sendable {
         }
         for await line in lines {
           recordOrigin(of: line)
-          group.addTask { try await respond(to: line) }
+          if isInOrder { try await respond(to: line) } else { group.addTask { try await respond(to: line) } }
         }
       }
       return .accepted
@@ -88,7 +90,9 @@ struct Batch: Sendable {
       request = request.redirects(follows ? .follow : .none)
       let response = try await clients.client(for: url).response(to: request)
       await show(response.trace)
-      return BatchResult(line.n, .responded(response.head, response.value.data, interim: interim.all))
+      var result = BatchResult(line.n, .responded(response.head, response.value.data, interim: interim.all))
+      result.cache = response.trace.cacheOutcome
+      return result
     } catch let error as CallError {
       await show(error.trace)
       return BatchResult(line.n, error)

@@ -17,6 +17,8 @@ struct BatchResult: Sendable {
   /// The request's number; `nil` if its line had none.
   var number: Int?
   var outcome: Outcome
+  /// The effect of the cache; `nil` without a cache.
+  var cache: CacheOutcome?
 
   init(_ number: Int?, _ outcome: Outcome) {
     self.number = number
@@ -27,6 +29,7 @@ struct BatchResult: Sendable {
   init(_ number: Int, _ error: CallError) {
     self.init(
       number, .failed(error: error.description, code: error.code.rawValue, state: error.requestState))
+    cache = error.trace.cacheOutcome
   }
 
   /// Creates the result of an invalid line.
@@ -60,6 +63,7 @@ struct BatchResult: Sendable {
         JSONText.appendQuoted(value.utf8, to: &bytes)
       }
     }
+    if let cache { bytes += ",\"cache\":\"\(cache.use.rawValue)\",\"stored\":\(cache.isStored)".utf8 }
     bytes += "}\n".utf8
     return Data(bytes)
   }

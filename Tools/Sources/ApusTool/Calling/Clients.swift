@@ -1,5 +1,6 @@
 import Apus
 import ApusAWS
+import Foundation
 import Synchronization
 
 /// The clients of a command: one for each server and user, all with the same transport.
@@ -14,11 +15,13 @@ final class Clients: Sendable {
   private let transport: any Transport
   private let plan: ConnectionPlan
   private let observers: [any CallObserver]
+  private let caches: Caches?
   private let made = Mutex<[Position: Client]>([:])
 
   init(transport: any Transport, plan: ConnectionPlan, observers: [any CallObserver] = []) {
     self.transport = transport
     self.plan = plan
+    caches = plan.cache.map { Caches($0) }
     self.observers = observers
   }
 
@@ -51,6 +54,9 @@ final class Clients: Sendable {
         DescriptorWriter.standardError().writeNow("apus: \(error)\n")
       }
     }
+    configuration.cookies = plan.cookies
+    configuration.cache = caches?.cache(
+      of: CachePlan.account(of: credentials, plan.signing, in: ProcessInfo.processInfo.environment))
     configuration.observers = observers
     configuration.timeout = plan.timeout ?? configuration.timeout
     // The user decides about requests, retries and concurrency.

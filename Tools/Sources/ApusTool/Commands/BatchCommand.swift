@@ -17,9 +17,13 @@ struct BatchCommand: AsyncParsableCommand {
       case:
         {"n":1,"status":200,"headers":[["k","v"]],"body":"…","interim":[[103,{"link":"…"}]]}
         {"n":1,"error":"…","code":"…","requestState":"…"}
+      With --cache a result also has the members cache (hit, stale, revalidated or miss) and stored (true or false).
       Every status is a result. The body is text: UTF-8 if valid, otherwise Latin-1. requestState is notSent, \
       maybeSent or responded. An invalid line gets an error with the code badLine, and with --bearer or --basic a line of \
       another origin than that of the credentials one with the code otherOrigin; the other lines are still sent.
+
+      Requests are sent concurrently: a line may be sent before a line above it has set its cookies or is stored. \
+      --in-order sends one after the other.
 
       The command ends when the input has ended and every request has its line, with status 0 whatever the results.
 
@@ -37,6 +41,12 @@ struct BatchCommand: AsyncParsableCommand {
       valueName: "origin"))
   var credentialsFor: String?
 
+  @Flag(help: "Send each request when the result of the line before is written.")
+  var inOrder = false
+
+  @OptionGroup(title: "Cookies and cache")
+  var state: StateOptions
+
   @OptionGroup(title: "Connection")
   var connection: ConnectionOptions
 
@@ -50,9 +60,11 @@ struct BatchCommand: AsyncParsableCommand {
       var plan = try await connection.planWithProfile()
       plan.connections = connections
       plan.openFiles = openFiles
+      try state.apply(to: &plan)
       return Batch(
         clients: Clients(transport: try plan.makeTransport(host: nil, limitsEachWait: false), plan: plan),
         scope: try scope(of: plan.credentials), followsRedirects: plan.followsRedirects, showsTraces: connection.trace,
+        isInOrder: inOrder,
         isOnTerminal: Terminal.current().showsOutput, input: .standardInput(), output: .standardOutput(),
         error: .standardError())
     }

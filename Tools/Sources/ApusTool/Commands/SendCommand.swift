@@ -47,6 +47,9 @@ struct SendCommand: AsyncParsableCommand {
   @Flag(help: "Show secrets and content in the output of --curl.")
   var showSecrets = false
 
+  @OptionGroup(title: "Cookies and cache")
+  var state: StateOptions
+
   @OptionGroup(title: "AWS signature")
   var aws: AWSSigningOptions
 
@@ -55,10 +58,11 @@ struct SendCommand: AsyncParsableCommand {
 
   func run() async throws {
     let signing = try await CommandInterpretation.of { try aws.plan() }
-    let (plan, connection) = try await CommandInterpretation.of(connection, signing: signing) {
+    var (plan, connection) = try await CommandInterpretation.of(connection, signing: signing) {
       origin throws(PlanError) in
       try self.plan(relativeTo: origin)
     }
+    try await CommandInterpretation.of { try state.apply(to: &connection) }
     let sending = Sending(
       plan: plan, connection: connection, terminal: .current(), output: .standardOutput(), error: .standardError())
     let status = await Interruption.during { [curl, showSecrets] in

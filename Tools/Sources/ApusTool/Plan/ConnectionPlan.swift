@@ -56,6 +56,10 @@ struct ConnectionPlan: Sendable {
   var credentials: CredentialPlan?
   /// The signatures of requests; `nil` for none.
   var signing: AWSPlan?
+  /// The jar of cookies; `nil` for none.
+  var cookies: CookieJar?
+  /// The folder of stored responses; `nil` for none.
+  var cache: CachePlan?
   /// The maximum number of connections to one origin; `nil` for the transport's default.
   var connections: Int?
   /// The process's limit of open files; `nil` for no limit. The number of connections stays below this limit, so that

@@ -9,6 +9,8 @@ struct ResultLine: Decodable, Sendable {
   var error: String?
   var code: String?
   var requestState: String?
+  var cache: String?
+  var stored: Bool?
 }
 
 extension ToolRun {

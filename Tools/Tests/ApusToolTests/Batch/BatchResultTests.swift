@@ -60,6 +60,16 @@ struct BatchResultTests {
     #expect(body.unicodeScalars.map { UInt8($0.value) } == content)
   }
 
+  @Test("With a cache, a result and a failure have its effect")
+  func cached() {
+    var result = answer([])
+    result.cache = CacheOutcome("Apus; fwd=stale; fwd-status=304; stored", isStale: false)
+    #expect(line(result).hasSuffix(#""interim":[],"cache":"revalidated","stored":true}"# + "\n"))
+    var failure = BatchResult(2, .failed(error: "no", code: "tls", state: .notSent))
+    failure.cache = CacheOutcome("Apus; fwd=uri-miss", isStale: false)
+    #expect(line(failure).hasSuffix(#""requestState":"notSent","cache":"miss","stored":false}"# + "\n"))
+  }
+
   @Test("A failure has a message, a code and the request state")
   func failed() {
     #expect(
