@@ -49,6 +49,8 @@ public struct Response<Value: Sendable>: Sendable {
   public var trailers: HTTPFields { box.record.trailers }
   /// The trace of the call.
   public var trace: Trace { box.record.trace }
+  /// The decision of the client's cache about the call, or `nil` without a cache.
+  public var cacheStatus: CacheStatus? { trace.cacheStatus }
 
   /// Returns the value of a field (header) by its case-insensitive name. The values of several fields with that name
   /// are joined by commas (RFC 9110 §5.3).

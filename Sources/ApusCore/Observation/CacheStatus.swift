@@ -58,11 +58,6 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-extension Response {
-  /// The decision of the client's cache about the call, or `nil` without a cache.
-  public var cacheStatus: CacheStatus? { trace.cacheStatus }
-}
-
 extension Trace {
   /// The last decision of a cache.
   package var cacheStatus: CacheStatus? {

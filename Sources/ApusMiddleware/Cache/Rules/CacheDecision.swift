@@ -29,7 +29,7 @@ struct CacheHit: Hashable, Sendable {
 
   let stored: StoredResponse
   let form: Form
-  let freshness: Freshness
+  let freshness: ResponseFreshness
 }
 
 /// The request to the server.

@@ -63,7 +63,7 @@ extension CacheHit {
   /// The decision for `Cache-Status`.
   var cacheStatus: CacheStatus {
     var status = CacheStatus(
-      remainingSeconds: freshness.age == Freshness.unknownAge ? nil : freshness.remainingSeconds)
+      remainingSeconds: freshness.age == ResponseFreshness.unknownAge ? nil : freshness.remainingSeconds)
     status.isStale = !freshness.isFresh
     return status
   }

@@ -115,7 +115,7 @@ struct CacheFreshnessTests {
     #expect(stored(monotonic: 5).age(at: CacheWorld.at(-500, monotonic: 12)) == 7000)
     #expect(stored(monotonic: 5).age(at: CacheWorld.at(500, monotonic: 12)) == 7000)
     #expect(stored(monotonic: nil).age(at: CacheWorld.at(20, monotonic: 12)) == 20_000)
-    #expect(stored(monotonic: nil).age(at: CacheWorld.at(-1, monotonic: 12)) == Freshness.unknownAge)
+    #expect(stored(monotonic: nil).age(at: CacheWorld.at(-1, monotonic: 12)) == ResponseFreshness.unknownAge)
     let decision = Self.off.decision(
       for: CacheWorld.request(), among: [stored(monotonic: nil)], at: CacheWorld.at(-1))
     #expect(decision.hit == nil && decision.request?.reason == .stale)
@@ -124,7 +124,7 @@ struct CacheFreshnessTests {
   @Test("A response is fresh while its age is below its lifetime")
   func edge() {
     let stored = CacheWorld.stored("Cache-Control: max-age=60")
-    func freshness(_ milliseconds: Int64) -> Freshness {
+    func freshness(_ milliseconds: Int64) -> ResponseFreshness {
       let now = CacheInstant(wall: CacheWorld.epoch * 1000 + milliseconds)
       return Self.off.freshness(of: stored, for: CacheWorld.request(), at: now)
     }

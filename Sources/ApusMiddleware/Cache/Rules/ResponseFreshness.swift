@@ -2,7 +2,7 @@ import ApusCore
 import HTTPTypes
 
 /// The lifetime and the age of a stored response at an instant (RFC 9111 §4.2), in milliseconds.
-struct Freshness: Hashable, Sendable {
+struct ResponseFreshness: Hashable, Sendable {
   let lifetime: Int64
   /// The time since the origin created or validated the response. Longer than any lifetime if it is unknown.
   let age: Int64
@@ -20,8 +20,8 @@ struct Freshness: Hashable, Sendable {
 extension StoredResponse {
   /// Returns the age at an instant (RFC 9111 §4.2.3), in milliseconds.
   func age(at now: CacheInstant) -> Int64 {
-    guard let resident = exchange.responseTime.elapsed(until: now) else { return Freshness.unknownAge }
-    return min(initialAge + resident, Freshness.unknownAge)
+    guard let resident = exchange.responseTime.elapsed(until: now) else { return ResponseFreshness.unknownAge }
+    return min(initialAge + resident, ResponseFreshness.unknownAge)
   }
 
   /// Returns the seconds from `Date` to `Expires`, or `nil` without `Expires` (RFC 9111 §4.2.1).
@@ -43,8 +43,8 @@ extension StoredResponse {
 
 extension CacheRules {
   /// Returns the lifetime and the age of a stored response.
-  func freshness(of stored: StoredResponse, for request: CacheRequest, at now: CacheInstant) -> Freshness {
-    Freshness(lifetime: lifetime(of: stored, hasQuery: request.hasQuery) * 1000, age: stored.age(at: now))
+  func freshness(of stored: StoredResponse, for request: CacheRequest, at now: CacheInstant) -> ResponseFreshness {
+    ResponseFreshness(lifetime: lifetime(of: stored, hasQuery: request.hasQuery) * 1000, age: stored.age(at: now))
   }
 
   /// Returns the lifetime in seconds: what the response states, else what the endpoint gives, else the heuristic.
