@@ -122,11 +122,11 @@ struct Calls {
     }
   }
 
-  private static func median(_ values: [Double]) -> String {
+  static func median(_ values: [Double]) -> String {
     String(format: "%.1f", values.sorted()[values.count / 2])
   }
 
-  private static func spread(_ ratios: [Double]) -> String {
+  static func spread(_ ratios: [Double]) -> String {
     let sorted = ratios.sorted()
     return String(format: "%.2f [%.2f, %.2f]", sorted[sorted.count / 2], sorted[0], sorted[sorted.count - 1])
   }

@@ -5,6 +5,7 @@ import Uploading
 /// For Linux. Without arguments it compares everything but HTTP/2.
 ///
 ///     Wire calls [runs] [ANSWER …]  JSON of three sizes: processor time and elapsed time of a call, as a table
+///     Wire cache [runs]             the same calls from the server, from a cache in memory and from a folder
 ///     Wire transfers [MiB] [runs]   upload of a file through nginx: speed, peak memory
 ///     Wire uploads [MiB] [runs]     a file, plain and as a part of multipart content, to a server that discards it
 ///     Wire downloads [MiB] [runs]   a file into a file with `Client.download`, and with plain and flushed writes
@@ -38,6 +39,7 @@ struct Wire {
     case "calls":
       let answers = arguments.compactMap(Answer.named)
       try await Calls.compare(answers.isEmpty ? Answer.allCases : answers, runs: numbers.first ?? 21)
+    case "cache": try await CacheCalls.compare(runs: numbers.first ?? 11)
     case "transfers":
       try await Transfers.compare(mebibytes: numbers.first ?? 256, runs: numbers.dropFirst().first ?? 11)
     case "uploads": try await Uploads.compare(mebibytes: numbers.first ?? 256, runs: numbers.dropFirst().first ?? 11)
@@ -50,6 +52,7 @@ struct Wire {
     case "kept": try await Waiting.run(Array(arguments.dropFirst()))
     default:
       try await Calls.compare(runs: 21)
+      try await CacheCalls.compare(runs: 11)
       try await Transfers.compare(mebibytes: 256, runs: 11)
       try await Uploads.compare(mebibytes: 256, runs: 11)
       try await Downloads.compare(mebibytes: 256, runs: 11)
