@@ -117,6 +117,30 @@ struct NginxCacheTests {
     }
   }
 
+  @Test("Calls that name different content codings use different responses of one URL")
+  func variants() async throws {
+    try await CachedFile.with(text, at: .nginx) { file in
+      func get(_ coding: String) async throws -> Response<Content> {
+        try await file.get("zipped") { $0.field("Accept-Encoding", coding) }
+      }
+      for isStored in [false, true] {
+        let (coded, plain) = (try await get("gzip"), try await get("identity"))
+        #expect(coded.field("Content-Encoding") == "gzip" && coded.value.data.starts(with: [0x1F, 0x8B]))
+        #expect(coded.field("ETag")?.hasPrefix("W/") == true)
+        #expect(plain.field("Content-Encoding") == nil && plain.value.string == text)
+        #expect(coded.decision == (isStored ? "Apus; hit; ttl=60" : "Apus; fwd=uri-miss; stored"))
+        #expect(plain.decision == (isStored ? "Apus; hit; ttl=60" : "Apus; fwd=vary-miss; stored"))
+      }
+      try await file.expectRequests(["GET 200", "GET 200"], in: "zipped")
+      // nginx calls both representations by the tag of the plain one, so that the plain one is the result.
+      file.advance(seconds: 61)
+      let plain = try await get("identity")
+      #expect(plain.decision == "Apus; fwd=stale; fwd-status=304; ttl=60; stored" && plain.value.string == text)
+      let coded = try await get("gzip")
+      #expect(coded.status == 200 && coded.field("Content-Encoding") == nil && coded.value.string == text)
+    }
+  }
+
   // MARK: Methods and ranges
 
   @Test("A range and HEAD are answered from the whole file, and a part is not stored as the file")

@@ -76,6 +76,24 @@ struct VarnishCacheTests {
     }
   }
 
+  @Test("Variants with the same weak tag are confirmed one by one")
+  func variants() async throws {
+    try await CachedFile.with(text, at: .varnish) { file in
+      func get(_ coding: String) async throws -> Response<Content> {
+        try await file.get("zipped") { $0.field("Accept-Encoding", coding) }
+      }
+      for isStale in [false, true] {
+        let (coded, plain) = (try await get("gzip"), try await get("identity"))
+        #expect(coded.field("Content-Encoding") == "gzip" && coded.value.data.starts(with: [0x1F, 0x8B]))
+        #expect(plain.field("Content-Encoding") == nil && plain.value.string == text)
+        #expect(coded.field("ETag") == plain.field("ETag"))
+        for response in [coded, plain] { #expect(response.decision.contains("fwd-status=304") == isStale) }
+        file.advance(seconds: 61)
+      }
+      try await file.expectRequests(["GET 200"], in: "zipped")
+    }
+  }
+
   @Test("A response with a cookie, which varnish does not store, is stored here without the cookie")
   func passed() async throws {
     try await CachedFile.with(text, at: .varnish) { file in
