@@ -237,13 +237,13 @@ let package = Package(
     .testTarget(
       name: "LifecycleTests",
       dependencies: ["Apus", "ApusNIO", "ApusTestServer", logging, serviceLifecycle], swiftSettings: settings),
-    // Over nginx, squid, httpbin, docker-registry, datasette and two tus servers, which scripts/servers starts.
+    // Over nginx, varnish, squid, httpbin, docker-registry, datasette and two tus servers, which scripts/servers starts.
     .testTarget(
       name: "RealServerTests",
       dependencies: [
-        "Apus", "ApusAWS", "ApusCredentials", "ApusNIO", "ApusOAuth", "ApusTesting", "ApusTestServer",
-        "ApusTransfers", "ApusURLSession", "LoopbackConformance", "TestSupport", "TransfersWorker",
-        "CApusZlib", httpTypes, crypto,
+        "Apus", "ApusAWS", "ApusCredentials", "ApusMiddleware", "ApusNIO", "ApusOAuth", "ApusTesting",
+        "ApusTestServer", "ApusTransfers", "ApusURLSession", "LoopbackConformance", "TestSupport",
+        "TransfersWorker", "CApusZlib", httpTypes, crypto,
       ],
       swiftSettings: settings),
     .testTarget(

@@ -32,6 +32,7 @@ final class RealServer: Sendable {
     case haproxy
     case h2
     case hypercorn
+    case varnish
 
     /// Whether the server's programs are installed.
     var isInstalled: Bool {
@@ -42,7 +43,7 @@ final class RealServer: Sendable {
       case .seaweedfs, .swift, .moto, .h2, .hypercorn:
         let package = self == .seaweedfs ? "bin/weed" : rawValue
         return FileManager.default.fileExists(atPath: root.appending(path: ".build-servers/pypi/\(package)").path)
-      case .nginx, .squid, .registry, .nginxHTTP2, .nghttpd, .h2o, .haproxy:
+      case .nginx, .squid, .registry, .nginxHTTP2, .nghttpd, .h2o, .haproxy, .varnish:
         return (places + ["/usr/sbin", "/sbin", "/usr/local/sbin"]).contains {
           FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
         }
@@ -53,6 +54,7 @@ final class RealServer: Sendable {
       switch self {
       case .registry: "docker-registry"
       case .nginxHTTP2: "nginx"
+      case .varnish: "varnishd"
       default: rawValue
       }
     }
@@ -80,6 +82,8 @@ final class RealServer: Sendable {
   static let haproxy = Task { try await started(.haproxy, "\(try await HTTP2Backend.port)") }
   static let h2 = Task { try await started(.h2) }
   static let hypercorn = Task { try await started(.hypercorn) }
+  /// In front of ``nginx``.
+  static let varnish = Task { try await started(.varnish, "\(try await nginx.value.port())") }
 
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()

@@ -3,7 +3,7 @@
 
     serve.py nginx|squid|httpbin|registry|datasette|litestar-tus|aiohttp-tus|seaweedfs|swift|moto|oauth
     serve.py nginx-http2|nghttpd|h2o|h2|hypercorn
-    serve.py haproxy PORT     in front of a server that listens on this port of 127.0.0.1
+    serve.py haproxy|varnish PORT     in front of a server that listens on this port of 127.0.0.1
 
 Prints one line when the server is ready, `ready {"ports": {...}, "folder": "..."}`, or `failed WHY`. The server reads
 and writes only in its own temporary folder, which is removed at the end. It ends when its standard input is closed, and
@@ -133,6 +133,7 @@ def make_files(folder):
     """Makes small files and a big sparse one, with data at every sixteenth MiB and holes in between."""
     files = os.path.join(folder, "files")
     os.makedirs(os.path.join(folder, "stored"))
+    os.makedirs(os.path.join(folder, "cached"))
     os.makedirs(files)
     lines = (f"line {number} of a text that is longer than one piece\n" for number in range(2000))
     write(files, "text.txt", "".join(lines))
@@ -160,6 +161,7 @@ def nginx(folder):
         user = "user root;" if os.geteuid() == 0 else ""
         values = {"folder": folder, "user": user, **ports}
         write(folder, "places.conf", filled("nginx-places.conf", values))
+        write(folder, "cached.conf", filled("nginx-cached.conf", values))
         config = write(folder, "nginx.conf", filled("nginx.conf", values))
         pid = os.path.join(folder, "nginx.pid")
         child = subprocess.Popen([program("nginx"), "-p", folder, "-e", "logs/error.log", "-c", config],
@@ -185,12 +187,12 @@ def make_resources(folder):
         file.writelines(resources.big())
 
 
-def started(name, folder, command, ports, is_ready=None):
+def started(name, folder, command, ports, is_ready=None, errors=None):
     """Starts a program with a function that returns its arguments for free ports."""
     for _ in range(TRIES):
         chosen = free_ports(ports)
-        child = subprocess.Popen([program(name), *command(chosen)], stdin=subprocess.DEVNULL, stdout=2, cwd=folder,
-                                 preexec_fn=ends_with_parent())
+        child = subprocess.Popen([program(name), *command(chosen)], stdin=subprocess.DEVNULL, stdout=2, stderr=errors,
+                                 cwd=folder, preexec_fn=ends_with_parent())
         if waited(child, is_ready or (lambda: all(accepts(port) for port in chosen.values()))):
             return child, chosen, {}
     raise Failed(f"{name} did not start")
@@ -198,12 +200,14 @@ def started(name, folder, command, ports, is_ready=None):
 
 def nginx_http2(folder):
     make_resources(folder)
-    os.makedirs(os.path.join(folder, "logs"))
+    for name in ("logs", "cached"):
+        os.makedirs(os.path.join(folder, name))
     user = "user root;" if os.geteuid() == 0 else ""
 
     def command(ports):
         values = {"folder": folder, "user": user, **ports}
         write(folder, "http2-places.conf", filled("nginx-http2-places.conf", values))
+        write(folder, "cached.conf", filled("nginx-cached.conf", values))
         config = write(folder, "nginx.conf", filled("nginx-http2.conf", values))
         return ["-p", folder, "-e", "logs/error.log", "-c", config]
 
@@ -255,6 +259,18 @@ def h2(folder):
 def hypercorn(folder):
     make_authority(folder)
     return *application("hypercorn", folder, "asgi_app.py", [], [folder]), {}
+
+
+# MARK: varnish
+
+def varnish(folder, backend):
+    """A cache for many clients, over HTTP/1.1 and cleartext HTTP/2."""
+    config = write(folder, "varnish.vcl", filled("varnish.vcl", {"backend": backend}))
+    # Without a jail, because another user could not read the folder.
+    return started("varnishd", folder, lambda ports: [
+        "-F", "-j", "none", "-n", os.path.join(folder, "work"), "-a", f"127.0.0.1:{ports['plain']}", "-f", config,
+        "-s", "malloc,16m", "-T", "none", "-p", "feature=+http2", "-p", "thread_pools=1", "-p", "thread_pool_min=20",
+        "-p", "vsl_space=2M"], ["plain"], errors=subprocess.DEVNULL)  # reports on its start
 
 
 # MARK: squid
@@ -487,8 +503,8 @@ def main():
              "datasette": datasette, "litestar-tus": litestar_tus, "aiohttp-tus": aiohttp_tus,
              "seaweedfs": seaweedfs, "swift": swift, "moto": moto, "oauth": oauth,
              "nginx-http2": nginx_http2, "nghttpd": nghttpd, "h2o": h2o, "haproxy": haproxy, "h2": h2,
-             "hypercorn": hypercorn}.get(name)
-    if start is None or len(arguments) != (1 if name == "haproxy" else 0):
+             "hypercorn": hypercorn, "varnish": varnish}.get(name)
+    if start is None or len(arguments) != (1 if name in ("haproxy", "varnish") else 0):
         sys.exit(__doc__)
     folder = os.path.realpath(tempfile.mkdtemp(prefix=f"apus-{name}-"))
     child = None

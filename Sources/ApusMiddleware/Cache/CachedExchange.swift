@@ -56,7 +56,7 @@ struct CachedExchange {
 
   private func decide(_ lookup: Lookup, for request: CacheRequest) async throws -> ResponseMessage {
     let now = cache.instant(context)
-    switch cache.rules.decision(for: request, among: lookup.entries.responses, at: now) {
+    switch cache.rules.decision(for: request, among: usable(lookup.entries.responses), at: now) {
     case .use(let hit):
       return try await result(hit, of: lookup, hit.cacheStatus)
     case .useAndRevalidate(let hit, let forward):
@@ -70,6 +70,15 @@ struct CachedExchange {
     case .unsatisfiable:
       return unsatisfiable()
     }
+  }
+
+  /// Returns the stored responses that may answer the call: redirects only for a call that does not follow them, because
+  /// they are followed further in.
+  func usable(_ stored: [StoredResponse]) -> [StoredResponse] {
+    guard stored.contains(where: \.isRedirect), context.values[RedirectPolicyKey.self] != .some(.none) else {
+      return stored
+    }
+    return stored.filter { !$0.isRedirect }
   }
 
   /// Returns the parts of the message that concern the cache, with the policy of the call.
@@ -155,7 +164,7 @@ struct CachedExchange {
   ) -> (CacheHit, CacheStatus)? {
     guard !lookup.entries.isEmpty, !settings.isRevalidation,
       let hit = cache.rules.staleHit(
-        after: failure, to: request(of: lookup.call), among: lookup.entries.responses, at: now)
+        after: failure, to: request(of: lookup.call), among: usable(lookup.entries.responses), at: now)
     else { return nil }
     var status = hit.cacheStatus
     status.forward = forward.reason
@@ -204,4 +213,9 @@ extension HTTPFields {
     self[.ifNoneMatch] = nil
     self[.ifModifiedSince] = nil
   }
+}
+
+extension StoredResponse {
+  /// Whether the response is a redirect that a client can follow.
+  var isRedirect: Bool { ResponseMessage.isRedirect(HTTPResponse(status: status, headerFields: fields)) }
 }

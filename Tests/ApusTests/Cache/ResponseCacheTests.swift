@@ -162,6 +162,20 @@ struct ResponseCacheTests {
     #expect(world.sent("If-None-Match") == ["", "\"1\"", "", "\"1\"", ""])
   }
 
+  @Test("A stored redirect is the result only of calls that do not follow redirects")
+  func storedRedirects() async throws {
+    stub.onAny(reply: .fresh("Ann"))
+    stub.on(.get, "/v1/old", reply: .status(301, fields: ["Location": "/v1/new", "Cache-Control": "max-age=60"]))
+    let old = Request<Void>.get("/old").accepting(.any)
+    var statuses: [Int] = []
+    for policy in [RedirectPolicy.none, .follow, .none] {
+      statuses.append(try await world.api.response(to: old.redirects(policy)).status)
+    }
+    statuses.append(try await world.api.response(to: old).status)
+    #expect(statuses == [301, 200, 301, 200])
+    #expect(world.targets == ["/v1/old", "/v1/old", "/v1/new", "/v1/old", "/v1/new"])
+  }
+
   @Test("An entry uses at most an eighth of the capacity, and the least recently used entries are removed first")
   func capacity() async throws {
     let world = CachedClient(.memory(megabytes: 1))

@@ -179,7 +179,11 @@ extension CacheRules {
       forward.candidates = [selected.id]
       return forward
     }
-    let others = stored.filter { $0.id != selected?.id && $0.isComplete && $0.answers(request.method) }
+    // Variants with different content codings may share a weak tag (RFC 9110 §8.8.1): it does not say which of them a
+    // 304 confirms.
+    let others = stored.filter {
+      $0.id != selected?.id && $0.isComplete && $0.answers(request.method) && $0.entityTag?.isWeak != true
+    }
     let ordered = (selected.map { [$0] } ?? []) + others.sorted { $0.date > $1.date }
     var tags: [String] = []
     for candidate in ordered where candidate.status.kind == .successful {

@@ -70,11 +70,11 @@ struct CacheRules: Hashable, Sendable {
     }
   }
 
-  /// Whether the status must not be stored at all: parts, 304, statuses about credentials, and those that RFC 6585
-  /// excludes (§3 to §6).
+  /// Whether the status must not be stored at all: parts, 304, statuses about credentials, those that RFC 6585 excludes
+  /// (§3 to §6), and those about a condition or a range of the request (412, 416), which are not part of the key.
   private static func isNeverStored(_ status: HTTPResponse.Status) -> Bool {
     switch status.code {
-    case ..<200, 206, 304, 401, 407, 428, 429, 431, 511: true
+    case ..<200, 206, 304, 401, 407, 412, 416, 428, 429, 431, 511: true
     default: false
     }
   }

@@ -169,6 +169,28 @@ struct CacheDecisionTests {
     #expect(limited?.candidates.count == CacheRules.maximumTags && limited?.candidates.first == 2)
   }
 
+  @Test("A weak tag is sent for the selected response alone, because variants with other codings may share it")
+  func weakVariants() {
+    func variant(_ id: UInt64, _ coding: String, _ tag: String) -> StoredResponse {
+      CacheWorld.stored(
+        CacheWorld.response(200, "Vary: Accept-Encoding", "ETag: \(tag)"), id: id,
+        to: CacheWorld.request(.get, "Accept-Encoding: \(coding)"))
+    }
+    func forward(_ coding: String, _ stored: StoredResponse...) -> CacheForward? {
+      CacheRules().decision(
+        for: CacheWorld.request(.get, "Accept-Encoding: \(coding)"), among: stored, at: CacheWorld.at(100)
+      ).request
+    }
+    let coded = variant(1, "gzip", "W/\"a\"")
+    let missed = forward("identity", coded)
+    #expect(missed?.reason == .varyMiss && missed?.conditions == [:] && missed?.candidates == [])
+    #expect(forward("gzip", coded)?.conditions == [.ifNoneMatch: "W/\"a\""])
+    let both = forward("gzip", coded, variant(2, "identity", "\"a\""))
+    #expect(both?.conditions == [.ifNoneMatch: "W/\"a\", \"a\""] && both?.candidates == [1, 2])
+    let plain = forward("identity", coded, variant(2, "identity", "W/\"a\""))
+    #expect(plain?.conditions == [.ifNoneMatch: "W/\"a\""] && plain?.candidates == [2])
+  }
+
   // MARK: Conditions of the request
 
   @Test(

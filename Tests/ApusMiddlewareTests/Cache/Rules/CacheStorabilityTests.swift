@@ -25,7 +25,7 @@ struct CacheStorabilityTests {
   @Test("Statuses are stored by default, with a lifetime, or never")
   func statuses() {
     let byDefault: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
-    let never: Set<Int> = [206, 304, 401, 407, 428, 429, 431, 511]
+    let never: Set<Int> = [206, 304, 401, 407, 412, 416, 428, 429, 431, 511]
     for status in 100...599 {
       let isNever = never.contains(status) || status < 200
       #expect(refusal([], status: status) == (byDefault.contains(status) ? nil : .status), "\(status)")
