@@ -1,5 +1,5 @@
 // Counts the changes that a program makes to the files below some folders, and kills it before one of them. The tests
-// in Tests/ApusTransfersTests/Kills preload it into a process on Linux.
+// that kill processes (Tests/TestSupport/KillPoints.swift) preload it into a process on Linux.
 //
 //   APUS_KILL_FOLDERS  the absolute paths of the folders, separated by colons
 //   APUS_KILL_AT       the number of the change before which the process dies, from 1; it lives without it
