@@ -138,7 +138,7 @@ extension CacheFolder {
         state.index.use(replaced, at: now)
         return nil
       }
-      state.index.insert(draft.name.key, size: draft.size, lastUse: now) { _ in entry }
+      state.insert(draft.name.key, size: draft.size, entry)
       return state.index.evictVariant(of: draft.name.key)
     }
     if let variant {
