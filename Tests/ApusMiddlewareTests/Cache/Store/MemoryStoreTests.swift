@@ -41,6 +41,7 @@ struct MemoryStoreTests {
     let response = try #require(entries.responses.first)
     #expect(entries.responses.count == 1 && response.fields[values: .eTag] == ["\"a\""] && response.id != 0)
     #expect(entries.content(of: response.id) == Data("content".utf8) && entries.content(of: 0) == nil)
+    #expect(response.contentLength == 7)
     #expect(!store.isEmpty && store.usage > 7)
     for other in [key("/y"), key(account: 1), key(session: 1)] { #expect(store.entries(for: other).isEmpty) }
     store.removeAll()

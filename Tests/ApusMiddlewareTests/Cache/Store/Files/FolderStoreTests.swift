@@ -27,9 +27,10 @@ struct FolderStoreTests {
         "X: 2", "Cache-Groups: \"h\"")
       var response = StoredResponse(head, to: request, during: exchange)
       (response.endpointLifetime, response.endpointGroups) = (60, ["g"])
-      (response.contentLength, response.servesRanges) = (7, false)
+      response.servesRanges = false
       let first = bench.store()
       #expect(await bench.put(first, CacheUpdate(new: response)))
+      response.contentLength = 7
       for store in [first, bench.store()] {
         let entries = await store.entries(for: bench.key(store))
         let found = try #require(entries.responses.first)
