@@ -205,6 +205,23 @@ struct MemoryStoreTests {
     }
   }
 
+  @Test("A confirmation of a request that was sent before a removal or an invalidation changes nothing")
+  func lateConfirmation() throws {
+    let before = store.begin()
+    let keys = [key(account: 1), key("/y")]
+    for key in keys { put(update(), under: key) }
+    store.remove(account: 1)
+    store.invalidate(CacheInvalidation(CacheWorld.origin, targets: ["/y"]))
+    for key in keys {
+      put(update("ETag: \"a\"", "A: new", sentAt: store.begin()), under: key)
+      var late = try #require(update("ETag: \"a\"", "A: late", sentAt: before).new)
+      late.id = try #require(store.entries(for: key).responses.first?.id)
+      #expect(!store.apply(CacheUpdate(freshened: [late]), under: key))
+      let name = try #require(HTTPField.Name("A"))
+      #expect(store.entries(for: key).responses.map { $0.fields[name] } == ["new"])
+    }
+  }
+
   // MARK: Interleavings
 
   @Test("Random calls, sign-outs and invalidations: nothing of one account or one state is used by another")

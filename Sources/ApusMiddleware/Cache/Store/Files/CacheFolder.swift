@@ -208,7 +208,7 @@ extension CacheFolder.State {
   /// Removes the entries that are not among those found, and returns those that the index does not contain.
   ///
   /// - Parameter last: the last entry of the index before the names were read. Later ones may be missing.
-  fileprivate mutating func merge(_ found: [EntryName], _ last: UInt64) -> [EntryName] {
+  mutating func merge(_ found: [EntryName], _ last: UInt64) -> [EntryName] {
     var seen: Set<UInt64> = []
     var unknown: [EntryName] = []
     for name in found {

@@ -119,6 +119,24 @@ struct FolderProcessesTests {
     }
   }
 
+  @Test("Names that are read while an entry is stored neither remove nor repeat it")
+  func concurrentScan() throws {
+    var state = CacheFolder.State(index: CacheIndex(capacity: 1000), scanned: 0)
+    let key = CacheKey(
+      target: KeyedDigest(first: 1, second: 1), account: nil, session: KeyedDigest(first: 1, second: 1))
+    func entry(_ serial: UInt64) -> CacheFolder.FileEntry { .init(serial: serial, touched: 0, used: 0) }
+    state.insert(key, size: 10, entry(1))
+    state.insert(key, size: 10, entry(2))
+    let last = state.index.lastID
+    // Stored after the names were read.
+    state.insert(key, size: 10, entry(3))
+    let found = [EntryName.known(key, serial: 2), EntryName.known(key, serial: 4)]
+    #expect(state.merge(found, last).map(\.serial) == [4])
+    state.insert(key, size: 10, entry(4))
+    state.insert(key, size: 10, entry(4))
+    #expect(Set(state.index.ids.compactMap { state.index[$0]?.payload.serial }) == [2, 3, 4] && state.index.count == 3)
+  }
+
   @Test("Two accounts that use one folder through several stores never get each other's responses")
   func accountsFuzz() async throws {
     try await FolderBench.with { bench in

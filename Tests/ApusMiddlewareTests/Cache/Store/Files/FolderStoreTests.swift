@@ -290,6 +290,27 @@ struct FolderStoreTests {
     }
   }
 
+  @Test("A confirmation of a request that was sent before a removal or an invalidation changes nothing")
+  func lateConfirmation() async throws {
+    try await FolderBench.with { bench in
+      let store = bench.store()
+      _ = await store.subjects()
+      let before = store.begin()
+      let targets = [FolderBench.Target.account(1), "/y"]
+      for target in targets { await bench.put(store, target) }
+      await store.remove(account: 1)
+      await store.invalidate(CacheInvalidation(CacheWorld.origin, targets: ["/y"]))
+      for target in targets {
+        await bench.put(store, target, update("ETag: \"a\"", "A: new", sentAt: store.begin()))
+        var late = try #require(update("ETag: \"a\"", "A: late", sentAt: before).new)
+        late.id = try #require(await store.entries(for: bench.key(store, target)).responses.first?.id)
+        #expect(await !bench.put(store, target, CacheUpdate(freshened: [late]), nil))
+        let name = try #require(HTTPField.Name("A"))
+        #expect(await store.entries(for: bench.key(store, target)).responses.map { $0.fields[name] } == ["new"])
+      }
+    }
+  }
+
   @Test("An entry of an account that a killed process was about to remove is not used")
   func interruptedRemoval() async throws {
     try await FolderBench.with { bench in
