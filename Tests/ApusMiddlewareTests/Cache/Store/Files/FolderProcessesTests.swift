@@ -96,9 +96,11 @@ struct FolderProcessesTests {
   @Test("While another process keeps the lock, nothing is stored, and what is stored is found")
   func lock() async throws {
     try await FolderBench.with { bench in
-      let store = bench.store()
+      let (store, other) = (bench.store(), bench.store())
       await bench.put(store, "/x", CacheWorld.update(groups: ["g"]))
       await bench.put(store, .account(1, "/a"))
+      _ = await other.subjects()
+      let earlier = other.begin()
       let state = try #require(try Folder(bench.path).existing("state", for: .writing, isPrivate: true))
       #expect(try state.lock())
       let before = store.begin()
@@ -114,6 +116,7 @@ struct FolderProcessesTests {
       #expect(await bench.put(store, "/y"))
       #expect(await bench.texts(bench.store()) == ["content*"])
       #expect(await !bench.put(store, .account(1, "/a"), CacheWorld.update(sentAt: before)))
+      #expect(await !bench.put(other, .account(1, "/a"), CacheWorld.update(sentAt: earlier)))
       #expect(await bench.put(store, .account(1, "/a"), CacheWorld.update(sentAt: store.begin())))
       store.end(before)
     }

@@ -167,6 +167,23 @@ struct FolderStoreTests {
     }
   }
 
+  @Test("Entries that were used since their files were touched are removed later than others")
+  func untouched() async throws {
+    try await FolderBench.with { bench in
+      let content = String(repeating: "x", count: 900)
+      let store = bench.store(capacity: 40_000)
+      for number in 0..<45 {
+        bench.advance(1)
+        #expect(await bench.put(store, "/\(number)", update(), content))
+        for name in bench.entries { bench.setAge(of: name, 100_000) }
+        guard let id = await store.entries(for: bench.key(store, "/0")).responses.first?.id else { continue }
+        store.used(id)
+      }
+      #expect(await bench.texts(store, "/0") == [content])
+      #expect(await bench.texts(store, "/1").isEmpty)
+    }
+  }
+
   @Test("The modification time of a used file is set at most once a minute")
   func touches() async throws {
     try await FolderBench.with { bench in
