@@ -157,9 +157,15 @@ let package = Package(
     .testTarget(
       name: "ApusCoreTests", dependencies: ["ApusCore", "ApusTesting", "TestSupport", httpTypes],
       swiftSettings: settings),
+    // A separate process, for tests that kill it while it stores responses.
+    .executableTarget(
+      name: "CacheWorker", dependencies: ["ApusMiddleware", "ApusCore", httpTypes], path: "Tests/CacheWorker",
+      swiftSettings: settings),
     .testTarget(
       name: "ApusMiddlewareTests",
-      dependencies: ["ApusMiddleware", "ApusCore", "ApusTesting", "TestSupport", httpTypes, logging],
+      dependencies: [
+        "ApusMiddleware", "ApusCore", "ApusFiles", "ApusTesting", "CacheWorker", "TestSupport", httpTypes, logging,
+      ],
       swiftSettings: settings),
     // A separate process, for tests in which several processes share one store.
     .executableTarget(
@@ -262,7 +268,8 @@ let package = Package(
 switch Context.environment["APUS_SANITIZER"] {
 case "races":
   let folders = [
-    "ApusCoreTests": ["Call"], "ApusMiddlewareTests": ["Authentication", "Deadlines", "Scheduling", "Support"],
+    "ApusCoreTests": ["Call"],
+    "ApusMiddlewareTests": ["Authentication", "Cache", "Deadlines", "Scheduling", "Support"],
     "ApusNIOTests": [], "ApusTests": ["Resilience", "Soak", "Support"], "HTTP2Gateway": [], "LifecycleTests": [],
   ]
   package.targets.removeAll { $0.type == .test && folders[$0.name] == nil }

@@ -57,8 +57,9 @@ extension FileVersion {
 }
 
 extension FileError {
-  /// Whether there is no file with the name.
-  package var isMissing: Bool { number == ENOENT }
+  /// Returns the error of a file that other processes keep creating and removing.
+  package static func unstable(_ name: String) -> FileError { FileError(.system(EAGAIN), "opened", name) }
+
   /// Whether the file is none that this program has made: of another kind or owner, or accessible to others.
   package var isForeign: Bool { number == nil }
   /// Whether the file system, or its permissions, allow no changes.

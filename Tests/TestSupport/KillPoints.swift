@@ -9,11 +9,13 @@ public enum KillPoints {
   /// Whether a test kills a process before every change. `false`: only before some changes.
   public static var isExhaustive: Bool { ProcessInfo.processInfo.environment["APUS_KILLS"] == "all" }
 
-  /// Returns the numbers of the changes before which a process is killed. They are the last changes, in which transfers
-  /// complete or are removed, and some evenly spread earlier changes. Flushes and changes of permissions are not among
-  /// the last changes.
-  public static func numbers(of changes: [String]) -> [Int] {
-    let (late, early) = (8, 4)
+  /// Returns the numbers of the changes before which a process is killed: the last changes, and some evenly spread
+  /// earlier changes. Flushes and changes of permissions are not among the last changes.
+  ///
+  /// - Parameters:
+  ///   - late: the number of last changes. Default: 8, in which transfers complete or are removed.
+  ///   - early: the number of earlier changes.
+  public static func numbers(of changes: [String], late: Int = 8, early: Int = 4) -> [Int] {
     guard !isExhaustive, changes.count > late + early else { return Array(1...max(changes.count, 1)) }
     let decisive = changes.indices.filter { !changes[$0].hasPrefix("fsync ") && !changes[$0].hasPrefix("fchmod ") }
     let last = decisive.suffix(late).map { $0 + 1 }

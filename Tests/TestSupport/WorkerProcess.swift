@@ -6,6 +6,7 @@ import Testing
 public enum WorkerProgram: String {
   case credentials = "CredentialsWorker"
   case transfers = "TransfersWorker"
+  case cache = "CacheWorker"
 }
 
 /// A process of a ``WorkerProgram``. It prints lines, and may wait for ``resume()``.

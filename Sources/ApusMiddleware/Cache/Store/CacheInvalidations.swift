@@ -150,12 +150,6 @@ struct CacheInvalidations: Hashable, Sendable {
     }
   }
 
-  /// The recorded groups and accounts with their generations, in the order of the generations.
-  var changes: [(change: Change, generation: UInt64)] {
-    (groups.map { (.group($0.key), $0.value) } + accounts.map { (.account($0.key), $0.value) })
-      .sorted { $0.generation < $1.generation }
-  }
-
   // MARK: Questions
 
   /// Whether the responses of a generation, with these groups, must be validated before their next use.

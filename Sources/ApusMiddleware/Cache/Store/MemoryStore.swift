@@ -208,6 +208,7 @@ extension MemoryStore {
     mutating func store(_ received: Received) -> Bool {
       guard !isTooLate(received) else { return false }
       var response = received.response
+      if let content = received.content { response.contentLength = Int64(content.count) }
       response.isInvalidated = response.isInvalidated || isInvalidated(received)
       // A response that must be validated but cannot be is never used.
       guard !response.isInvalidated || response.hasValidator else { return false }

@@ -110,16 +110,24 @@ struct CacheInvalidationsTests {
     #expect(!state.isInvalidated(target: Self.digest(9), sentAt: third))
   }
 
-  @Test("The changes of one process, recorded by another, have the same effect")
+  @Test("The changes of one process, recorded by another at their generations, have the same effect")
   func otherProcess() {
-    var state = CacheInvalidations(capacity: 8)
-    for number in 1...12 { state.record([.group(Self.digest(UInt64(number))), .account(UInt64(number))]) }
-    state.record([.accounts])
-    var other = CacheInvalidations(capacity: 8)
-    other.raise(state.floors)
-    for (change, generation) in state.changes { other.record([change], at: generation) }
-    #expect(other.generation == state.generation && other.floors == state.floors)
-    #expect(other == state)
+    var (state, other) = (CacheInvalidations(capacity: 8), CacheInvalidations(capacity: 8))
+    for number in 1...12 as ClosedRange<UInt64> {
+      let changes: [CacheInvalidations.Change] = [.group(Self.digest(number)), .account(number)]
+      state.record(changes)
+      other.record(changes, at: number)
+    }
+    #expect(other == state && state.generation == 12)
+    #expect(state.isRecorded(.group(Self.digest(12)), at: 12) && !state.isRecorded(.group(Self.digest(12)), at: 11))
+    #expect(state.isRecorded(.account(12), at: 12) && !state.isRecorded(.accounts, at: 12))
+    // A floor also raises the generation, so that responses to later requests are valid.
+    other.raise(.init(groups: 20, accounts: 21, everything: 0))
+    #expect(other.generation == 21 && other.isInvalidated([one], sentAt: 19) && !other.isInvalidated([one], sentAt: 20))
+    #expect(other.isRemoved(account: 99, sentAt: 20) && !other.isRemoved(account: 99, sentAt: other.begin()))
+    other.raise(to: 30)
+    other.raise(to: 25)
+    #expect(other.begin() == 30)
   }
 
   @Test("Random invalidations are found exactly, or too often at the capacity", arguments: 0..<50)

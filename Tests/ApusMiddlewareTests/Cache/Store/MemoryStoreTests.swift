@@ -41,6 +41,7 @@ struct MemoryStoreTests {
     let response = try #require(entries.responses.first)
     #expect(entries.responses.count == 1 && response.fields[values: .eTag] == ["\"a\""] && response.id != 0)
     #expect(entries.content(of: response.id) == Data("content".utf8) && entries.content(of: 0) == nil)
+    #expect(response.contentLength == 7)
     #expect(!store.isEmpty && store.usage > 7)
     for other in [key("/y"), key(account: 1), key(session: 1)] { #expect(store.entries(for: other).isEmpty) }
     store.removeAll()
@@ -201,6 +202,23 @@ struct MemoryStoreTests {
       #expect(store.entries(for: key(account: account)).isEmpty == removed.contains(account))
       #expect(put(update(sentAt: before), under: key("/late", account: account)) == !removed.contains(account))
       #expect(put(update(sentAt: store.begin()), under: key("/new", account: account)))
+    }
+  }
+
+  @Test("A confirmation of a request that was sent before a removal or an invalidation changes nothing")
+  func lateConfirmation() throws {
+    let before = store.begin()
+    let keys = [key(account: 1), key("/y")]
+    for key in keys { put(update(), under: key) }
+    store.remove(account: 1)
+    store.invalidate(CacheInvalidation(CacheWorld.origin, targets: ["/y"]))
+    for key in keys {
+      put(update("ETag: \"a\"", "A: new", sentAt: store.begin()), under: key)
+      var late = try #require(update("ETag: \"a\"", "A: late", sentAt: before).new)
+      late.id = try #require(store.entries(for: key).responses.first?.id)
+      #expect(!store.apply(CacheUpdate(freshened: [late]), under: key))
+      let name = try #require(HTTPField.Name("A"))
+      #expect(store.entries(for: key).responses.map { $0.fields[name] } == ["new"])
     }
   }
 

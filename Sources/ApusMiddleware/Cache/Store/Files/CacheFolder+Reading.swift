@@ -61,11 +61,9 @@ extension CacheFolder {
 
   /// Removes an entry that cannot be used.
   func discard(_ id: UInt64, _ name: String) {
-    let isRemoved = folder.removeExisting(name)
-    state.withLock { state in
-      guard let entry = state.index.remove(id), isRemoved else { return }
-      state.removedBytes += entry.size
-    }
+    // Only the thread that takes the entry out of the index counts its bytes.
+    guard let entry = state.withLock({ $0.index.remove(id) }), folder.removeExisting(name) else { return }
+    state.withLock { $0.removedBytes += entry.size }
   }
 
   /// Records that an entry was used.

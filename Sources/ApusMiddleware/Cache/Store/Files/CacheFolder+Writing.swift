@@ -49,6 +49,7 @@ extension CacheFolder {
     let groups = subjects.groups(response.groups, at: origin)
     let generation = response.exchange.generation
     var response = response
+    if let content { response.contentLength = Int64(content.count) }
     let isRemoved = state.withLock { state in
       let isLate = state.invalidations.isInvalidated(target: key.target, sentAt: generation)
       response.isInvalidated =
@@ -138,7 +139,7 @@ extension CacheFolder {
         state.index.use(replaced, at: now)
         return nil
       }
-      state.index.insert(draft.name.key, size: draft.size, lastUse: now) { _ in entry }
+      state.insert(draft.name.key, size: draft.size, entry)
       return state.index.evictVariant(of: draft.name.key)
     }
     if let variant {

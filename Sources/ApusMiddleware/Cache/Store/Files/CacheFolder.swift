@@ -60,13 +60,15 @@ final class CacheFolder: Sendable {
     subjects = CacheSubjects(key: shared.key)
     self.clock = clock
     state = Mutex(State(index: CacheIndex(capacity: capacity), scanned: clock()))
-    refresh()
-    try scan(removesDrafts: true)
-    _ = locked { (shared) throws(FileError) in
+    let isCounted: Void? = locked { (shared) throws(FileError) in
+      try scan(removesDrafts: true)
       // A process that was killed may have left a wrong number.
       shared.usage = self.state.withLock { $0.index.usage }
       try self.shared.write(shared)
     }
+    guard isCounted == nil else { return }
+    refresh()
+    try scan()
   }
 
   // MARK: Names
@@ -132,11 +134,8 @@ final class CacheFolder: Sendable {
     for name in unknown {
       guard let version = try folder.version(of: name.text(format.nameKey)) else { continue }
       let touched = version.modifiedMilliseconds
-      state.withLock { state in
-        _ = state.index.insert(name.key, size: version.size, lastUse: touched) { _ in
-          FileEntry(serial: name.serial, touched: touched, used: touched)
-        }
-      }
+      let entry = FileEntry(serial: name.serial, touched: touched, used: touched)
+      state.withLock { $0.insert(name.key, size: version.size, entry) }
     }
   }
 
@@ -194,16 +193,26 @@ final class CacheFolder: Sendable {
 }
 
 extension CacheFolder.State {
+  /// Inserts an entry, unless another thread has just found its file.
+  mutating func insert(_ key: CacheKey, size: Int64, _ entry: CacheFolder.FileEntry) {
+    guard id(of: key, entry.serial) == nil else { return }
+    index.insert(key, size: size, lastUse: entry.used) { _ in entry }
+  }
+
+  private func id(of key: CacheKey, _ serial: UInt64) -> UInt64? {
+    var found: UInt64?
+    index.forEach(under: key) { id, entry in if entry.serial == serial { found = id } }
+    return found
+  }
+
   /// Removes the entries that are not among those found, and returns those that the index does not contain.
   ///
   /// - Parameter last: the last entry of the index before the names were read. Later ones may be missing.
-  fileprivate mutating func merge(_ found: [EntryName], _ last: UInt64) -> [EntryName] {
+  mutating func merge(_ found: [EntryName], _ last: UInt64) -> [EntryName] {
     var seen: Set<UInt64> = []
     var unknown: [EntryName] = []
     for name in found {
-      var known: UInt64?
-      index.forEach(under: name.key) { id, entry in if entry.serial == name.serial { known = id } }
-      if let known { seen.insert(known) } else { unknown.append(name) }
+      if let known = id(of: name.key, name.serial) { seen.insert(known) } else { unknown.append(name) }
     }
     if seen.count < index.count {
       for id in index.ids where id <= last && !seen.contains(id) { index.remove(id) }

@@ -17,6 +17,8 @@ struct EntryFormat: Sendable {
   static let prefixLength = 56
   /// The largest number of bytes of a head.
   static let headLimit = 256 << 10
+  /// The largest number of bytes of a file; see ``CacheIndex/entryLimit``.
+  private static let sizeLimit: Int64 = 16 << 20
   /// The number of bytes up to which a file is read at once.
   static let smallSize = 64 << 10
 
@@ -96,7 +98,7 @@ struct EntryFormat: Sendable {
   /// - Throws: ``FileError`` if reading failed, which does not say that the file is damaged.
   func read(_ file: Descriptor, _ name: String, completely: Bool) throws(FileError) -> Found? {
     let size = try file.size
-    guard size >= Self.prefixLength, size <= Int64(Int32.max) else { return nil }
+    guard size >= Self.prefixLength, size <= Self.sizeLimit else { return nil }
     var bytes = try file.read(completely ? Int(size) : min(Int(size), Self.smallSize), at: 0)
     guard let prefix = bytes.withUnsafeBytes({ Self.prefix($0) }), Int64(prefix.size) == size else { return nil }
     let headEnd = Self.prefixLength + prefix.headLength

@@ -36,7 +36,7 @@ struct SharedFile: Sendable {
       }
       try create(in: folder)
     }
-    throw FileError(.system(0), "opened", name)
+    throw FileError.unstable(name)
   }
 
   private static func existing(in folder: Folder) throws(FileError) -> (Descriptor, isWritable: Bool)? {

@@ -101,6 +101,17 @@ final class FolderBench: Sendable {
     _ = FileManager.default.createFile(atPath: file(name), contents: Data(bytes), attributes: attributes)
   }
 
+  /// The seconds since the modification time of a file.
+  func age(_ name: String) -> Double {
+    let date = (try? FileManager.default.attributesOfItem(atPath: file(name)))?[.modificationDate] as? Date
+    return -(date?.timeIntervalSinceNow ?? -.infinity)
+  }
+
+  func setAge(of name: String, _ seconds: Double) {
+    let date = Date(timeIntervalSinceNow: -seconds)
+    try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file(name))
+  }
+
   func mode(_ name: String = "") -> Int? {
     (try? FileManager.default.attributesOfItem(atPath: file(name)))?[.posixPermissions] as? Int
   }

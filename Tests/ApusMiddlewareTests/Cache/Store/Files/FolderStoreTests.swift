@@ -27,9 +27,10 @@ struct FolderStoreTests {
         "X: 2", "Cache-Groups: \"h\"")
       var response = StoredResponse(head, to: request, during: exchange)
       (response.endpointLifetime, response.endpointGroups) = (60, ["g"])
-      (response.contentLength, response.servesRanges) = (7, false)
+      response.servesRanges = false
       let first = bench.store()
       #expect(await bench.put(first, CacheUpdate(new: response)))
+      response.contentLength = 7
       for store in [first, bench.store()] {
         let entries = await store.entries(for: bench.key(store))
         let found = try #require(entries.responses.first)
@@ -142,9 +143,10 @@ struct FolderStoreTests {
       let content = String(repeating: "x", count: 900)
       var store = bench.store(capacity: 40_000)
       for number in 0..<30 {
-        // Files of the same millisecond have no order.
-        try await Task.sleep(for: .milliseconds(2))
         #expect(await bench.put(store, "/\(number)", update(), content))
+        // The order of files whose times are equal is random.
+        let newest = try #require(bench.entries.first { bench.age($0) < 1000 })
+        bench.setAge(of: newest, 100_000 - Double(number))
       }
       // Files are touched at most once a minute.
       bench.advance(CacheFolder.touchInterval)
@@ -162,6 +164,23 @@ struct FolderStoreTests {
       #expect(
         left.prefix(2) == [0, 1] && !left.contains(2) && !left.contains(3) && left.suffix(15) == Array(30..<45)[...])
       #expect(left.count == bench.entries.count)
+    }
+  }
+
+  @Test("Entries that were used since their files were touched are removed later than others")
+  func untouched() async throws {
+    try await FolderBench.with { bench in
+      let content = String(repeating: "x", count: 900)
+      let store = bench.store(capacity: 40_000)
+      for number in 0..<45 {
+        bench.advance(1)
+        #expect(await bench.put(store, "/\(number)", update(), content))
+        for name in bench.entries { bench.setAge(of: name, 100_000) }
+        guard let id = await store.entries(for: bench.key(store, "/0")).responses.first?.id else { continue }
+        store.used(id)
+      }
+      #expect(await bench.texts(store, "/0") == [content])
+      #expect(await bench.texts(store, "/1").isEmpty)
     }
   }
 
@@ -284,6 +303,27 @@ struct FolderStoreTests {
         let isLateStored = await bench.put(store, .account(account, "/late"), update(sentAt: before))
         #expect(isLateStored == !removed.contains(account))
         #expect(await bench.put(store, .account(account, "/new"), update(sentAt: store.begin())))
+      }
+    }
+  }
+
+  @Test("A confirmation of a request that was sent before a removal or an invalidation changes nothing")
+  func lateConfirmation() async throws {
+    try await FolderBench.with { bench in
+      let store = bench.store()
+      _ = await store.subjects()
+      let before = store.begin()
+      let targets = [FolderBench.Target.account(1), "/y"]
+      for target in targets { await bench.put(store, target) }
+      await store.remove(account: 1)
+      await store.invalidate(CacheInvalidation(CacheWorld.origin, targets: ["/y"]))
+      for target in targets {
+        await bench.put(store, target, update("ETag: \"a\"", "A: new", sentAt: store.begin()))
+        var late = try #require(update("ETag: \"a\"", "A: late", sentAt: before).new)
+        late.id = try #require(await store.entries(for: bench.key(store, target)).responses.first?.id)
+        #expect(await !bench.put(store, target, CacheUpdate(freshened: [late]), nil))
+        let name = try #require(HTTPField.Name("A"))
+        #expect(await store.entries(for: bench.key(store, target)).responses.map { $0.fields[name] } == ["new"])
       }
     }
   }
