@@ -57,7 +57,10 @@ struct AccountsRun {
     case 56..<66: try await callsAtOnce()
     case 66..<74: try await startLate()
     case 74..<81: await endLate()
-    case 81..<89: try await changeAccount()
+    case 81..<89:
+      await check(Call())
+      try await changeAccount()
+      await check(Call(role: .sameAccount))
     case 89..<93: try await changeCookies()
     case 93..<95: clock.advance(by: .seconds(Int.random(in: 1...30, using: &random)))
     case 95..<96: restart(keepingTokens: true)
@@ -203,7 +206,8 @@ struct AccountsRun {
       app.tokens.set(.token(Secret("\(account).\(steps)")), account: account)
     default:
       sessions += 1
-      account = "\(["ann", "bob"].randomElement(using: &random) ?? "")-\(sessions)"
+      let names = ["ann", "bob", "cid"].filter { $0 != Self.name(of: account) }
+      account = "\(names.randomElement(using: &random) ?? "")-\(sessions)"
       app.tokens.set(.token(Secret(account)), account: account)
       // Otherwise the app keeps the cache for the account that follows.
       if Bool.random(using: &random) { restart(keepingTokens: true) }
