@@ -107,7 +107,7 @@ extension CachedExchange {
     guard forward.selected != nil else { return context }
     var context = context
     if !forward.conditions.isEmpty {
-      context.values[CacheConditionsKey.self] = true
+      context.values[OwnConditionsKey.self] = true
       context.joinsValidation = !context.refusesCoalescing
     }
     // With a stale response at hand, the call does not wait for a network.

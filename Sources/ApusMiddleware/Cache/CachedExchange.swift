@@ -199,22 +199,6 @@ struct CachedExchange {
   private static let conditions: Set<String> = ["if-modified-since", "if-none-match", "if-range", "range"]
 }
 
-/// Whether the message has conditions that the cache has added: they name responses of its URL, so the target of a
-/// redirect does not get them. Default: `false`.
-enum CacheConditionsKey: ContextKey {
-  static let defaultValue = false
-  /// The message shows the conditions.
-  static let affectsCoalescing = false
-}
-
-extension HTTPFields {
-  /// Removes the conditions that a cache may add.
-  mutating func removeCacheConditions() {
-    self[.ifNoneMatch] = nil
-    self[.ifModifiedSince] = nil
-  }
-}
-
 extension StoredResponse {
   /// Whether the response is a redirect that a client can follow.
   var isRedirect: Bool { ResponseMessage.isRedirect(HTTPResponse(status: status, headerFields: fields)) }

@@ -106,7 +106,7 @@ private struct RedirectedAttempt {
     context.record(.redirected(status: status, from: hop.from, to: hop.to))
     if hop.droppedFields > 0 { context.record(.note("fields not sent to the other origin", Int64(hop.droppedFields))) }
     request = hop.request
-    if context.values[CacheConditionsKey.self] { request.head.headerFields.removeCacheConditions() }
+    if context.values[OwnConditionsKey.self] { request.head.headerFields.removeOwnConditions() }
     // A call whose own credentials were removed must not continue with the environment's credentials.
     let lost = overridden.filter { !$0.isOverridden(by: request) }
     context.values[SkippedAuthentications.self].formUnion(lost.map(\.id))
