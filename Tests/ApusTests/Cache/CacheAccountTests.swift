@@ -199,12 +199,13 @@ struct CacheAccountTests {
 
   @Test("Clients with different keys share a cache, and each finds its own responses")
   func keys() async throws {
-    let app = app(ResponseCache())
-    let calls = [AccountsApp.Role.key, .otherKey, .queryKey].map { AccountsApp.Call(role: $0) }
-    for call in calls { #expect(await !app.perform(call).isHit) }
-    for (call, key) in zip(calls, ["k1", "k2", "k3"]) {
-      let reply = await app.perform(call)
-      #expect(reply.isHit && reply.caller?.key == key, "\(call.role)")
+    try await withBoth { app in
+      let calls = [AccountsApp.Role.key, .otherKey, .queryKey].map { AccountsApp.Call(role: $0) }
+      for call in calls { #expect(await !app.perform(call).isHit) }
+      for (call, key) in zip(calls, ["k1", "k2", "k3"]) {
+        let reply = await app.perform(call)
+        #expect(reply.isHit && reply.caller?.key == key, "\(call.role)")
+      }
     }
   }
 

@@ -47,7 +47,9 @@ extension CacheScenario {
       .sent(digits).gives("0123456789")),
     Self(
       "Compressed content is stored decoded", .sent(zipped).gives("hello hello hello"),
-      .hit().gives("hello hello hello").receiving("Content-Encoding", "")),
+      .hit().gives("hello hello hello").receiving("Content-Encoding", ""),
+      .sent(.text("ab", status: 206, fields: ["Content-Range": "bytes 0-1/28"]), "fwd=partial")
+        .field("Range", "bytes=0-1").gives("ab", 206)),
     Self(
       "Parts of compressed content are the server's", .sent(zipped).streamed.gives("hello hello hello"),
       .hit().gives("hello hello hello"),
