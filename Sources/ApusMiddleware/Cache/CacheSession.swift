@@ -76,15 +76,16 @@ struct CacheSession {
   mutating func add(_ identities: [CredentialIdentity]) {
     guard !identities.isEmpty else { return }
     hasCredentials = true
-    var account = KeyedHasher(key)
+    var account: KeyedHasher?
     for identity in identities {
       switch identity {
       case .fixed(let credential):
         add(.fixed) { $0.combine(credential) }
-        account.combine(credential)
       case .session(let store, let principal):
-        account.combine(store)
-        account.combine(principal)
+        var hasher = account ?? KeyedHasher(key)
+        hasher.combine(store)
+        hasher.combine(principal)
+        account = hasher
         guard namesPrincipals else {
           add(.account)
           continue
@@ -95,7 +96,7 @@ struct CacheSession {
         }
       }
     }
-    accountHasher = account
+    if let account { accountHasher = account }
   }
 
   /// Adds the credentials themselves, in a process in which the account had several.

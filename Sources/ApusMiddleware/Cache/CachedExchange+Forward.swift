@@ -86,7 +86,7 @@ extension CachedExchange {
 
   /// Records a failure of the server. A device that has a network again asks at once.
   private func record(_ failure: CacheFailure, of forward: CacheForward) {
-    guard failure != .offline, let id = forward.selected else { return }
+    guard failure.isOfServer, let id = forward.selected else { return }
     cache.revalidations.withLock { $0.fail(id, failure, now: context.now) }
   }
 
@@ -104,11 +104,15 @@ extension CachedExchange {
   }
 
   private func context(for forward: CacheForward, _ lookup: Lookup) -> CallContext {
-    guard forward.selected != nil else { return context }
+    guard let id = forward.selected else { return context }
     var context = context
-    if !forward.conditions.isEmpty {
-      context.values[OwnConditionsKey.self] = true
-      context.joinsValidation = !context.refusesCoalescing
+    if !forward.conditions.isEmpty { context.values[OwnConditionsKey.self] = true }
+    context.joinsValidation = !context.refusesCoalescing
+    context.values[SharedExchangeEndKey.self] = { [cache, clock = context.clock] result in
+      // Before another call can begin an exchange, so that a server that is down gets at most one request a second.
+      if let failure = CacheFailure(of: result) {
+        cache.revalidations.withLock { $0.fail(id, failure, now: clock.now) }
+      }
     }
     // With a stale response at hand, the call does not wait for a network.
     if context.values[ConnectivityPolicyKey.self] == nil,
@@ -254,6 +258,26 @@ extension ResponseMessage {
 }
 
 extension CacheFailure {
+  /// Whether the server has failed: a device that has a network again asks at once.
+  fileprivate var isOfServer: Bool {
+    switch self {
+    case .status, .unreachable: true
+    case .offline, .other: false
+    }
+  }
+
+  /// Classifies the result of an exchange; `nil`: the server has not failed.
+  fileprivate init?(of result: Result<ResponseMessage, any Error>) {
+    switch result {
+    case .success(let response):
+      guard response.statusCode >= 500 else { return nil }
+      self = .status(response.head.status)
+    case .failure(let error):
+      self.init(error)
+      guard isOfServer else { return nil }
+    }
+  }
+
   /// Classifies the error of a call: whether the server or the network failed, not the client.
   init(_ error: any Error) {
     guard let error = error as? TransportError else {

@@ -27,10 +27,14 @@ final class Reception {
     let collected: Data
     let trailers: HTTPFields
     fileprivate let source: Source
+    /// Whether the content was decoded.
+    fileprivate let isDecoded: Bool
 
     /// The message of collected content.
     var message: ResponseMessage {
-      source.message(head, ResponseContent(collected: collected, trailers: trailers))
+      var content = ResponseContent(collected: collected, trailers: trailers)
+      content.isDecoded = isDecoded
+      return source.message(head, content)
     }
   }
 
@@ -73,7 +77,8 @@ final class Reception {
   /// The response; `nil` before its end.
   var complete: Complete? {
     guard let head, let trailers else { return nil }
-    return Complete(head: head, content: content, collected: collected, trailers: trailers, source: source)
+    return Complete(
+      head: head, content: content, collected: collected, trailers: trailers, source: source, isDecoded: coding != nil)
   }
 
   /// Returns the error of an exchange whose content was not sent completely although the server responded with success.

@@ -36,7 +36,8 @@ package final class CoalescingMiddleware: ConditionalMiddleware {
     case .began(let flight, _):
       // The deadline of a single call does not apply to an exchange that several calls wait for.
       let shared = context.shared(by: flight.sharers)
-      start(flight, key) { try await next(request, context: shared) }
+      let onEnd = context.values[SharedExchangeEndKey.self]
+      start(flight, key, onEnd) { try await next(request, context: shared) }
       return try await flight.wait(context.owner.serial)
     }
   }
@@ -80,7 +81,8 @@ package final class CoalescingMiddleware: ConditionalMiddleware {
   }
 
   private func start(
-    _ flight: Flight, _ key: FlightKey, _ exchange: @escaping @Sendable () async throws -> ResponseMessage
+    _ flight: Flight, _ key: FlightKey, _ onEnd: SharedExchangeEndKey.Value,
+    _ exchange: @escaping @Sendable () async throws -> ResponseMessage
   ) {
     let task = flight.leader.host.spawner.spawnShared {
       let result: Result<ResponseMessage, any Error>
@@ -89,11 +91,19 @@ package final class CoalescingMiddleware: ConditionalMiddleware {
       } catch {
         result = .failure(error)
       }
+      onEnd?(result)
       self.table.withLock { $0.end(flight, key) }
       flight.complete(result)
     }
     flight.keep(task)
   }
+}
+
+/// A function that is called with the result of an exchange that calls share, before another call can begin an equal
+/// exchange. Default: `nil`.
+package enum SharedExchangeEndKey: ContextKey {
+  package static let defaultValue: (@Sendable (Result<ResponseMessage, any Error>) -> Void)? = nil
+  package static let affectsCoalescing = false
 }
 
 extension CoalescingMiddleware: SelfDescribing {
