@@ -180,10 +180,11 @@ enum Draft {
 
   /// Removes a draft whose process is dead.
   static func removeIfAbandoned(_ name: String, in folder: Folder) {
-    guard let file = try? folder.existing(name, for: .writing, isPrivate: false), (try? file.lock()) ?? false else {
-      return
-    }
+    guard let file = try? folder.existing(name, for: .writing, isPrivate: false) else { return }
+    // A complete file may have its name already, and its lock belongs to other work.
+    let isPublished = ((try? file.linkCount) ?? 0) > 1
+    guard isPublished || (try? file.lock()) ?? false else { return }
     folder.remove(name)
-    file.unlock()
+    if !isPublished { file.unlock() }
   }
 }

@@ -170,6 +170,8 @@ struct FolderDamageTests {
       let alive = try #require(try Folder(bench.path).make("draft-2"))
       #expect(try alive.lock())
       bench.write([1], "draft-3")
+      // A process was killed after it had put the shared file in place.
+      try FileManager.default.linkItem(atPath: bench.file("state"), toPath: bench.file("draft-4"))
       _ = try open(bench)
       #expect(bench.names.filter { $0.hasPrefix("draft") } == ["draft-2"])
       withExtendedLifetime(alive) {}

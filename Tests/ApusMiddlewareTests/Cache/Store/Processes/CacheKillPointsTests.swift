@@ -30,6 +30,8 @@ private struct KilledWorker {
       steps.append(line)
       return false
     }
+    // The output of a killed process may be closed before its locks are released.
+    await process.waitUntilEnd()
     let text = FileManager.default.contents(atPath: report).map { String(decoding: $0, as: UTF8.self) } ?? ""
     return KilledWorker(steps: steps, changes: text.split(separator: "\n").map(String.init))
   }
