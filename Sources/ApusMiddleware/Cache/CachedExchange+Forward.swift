@@ -67,9 +67,12 @@ extension CachedExchange {
     after failure: CacheFailure, orElse error: any Error, _ forward: CacheForward?, _ lookup: Lookup
   ) async throws -> ResponseMessage {
     guard let forward, let stale = stale(after: failure, forward, lookup, at: cache.instant(context)) else {
+      // The time of the stale response has just ended.
+      guard !(error is RecentFailure) else { return try await self.forward(nil, lookup) }
       throw error
     }
-    record(failure, of: forward)
+    // A failure of another call does not prolong the pause.
+    if !(error is RecentFailure) { record(failure, of: forward) }
     return try await result(stale.0, of: lookup, stale.1)
   }
 
@@ -108,19 +111,28 @@ extension CachedExchange {
     var context = context
     if !forward.conditions.isEmpty { context.values[OwnConditionsKey.self] = true }
     context.joinsValidation = !context.refusesCoalescing
-    context.values[SharedExchangeEndKey.self] = { [cache, clock = context.clock] result in
-      // Before another call can begin an exchange, so that a server that is down gets at most one request a second.
-      if let failure = CacheFailure(of: result) {
-        cache.revalidations.withLock { $0.fail(id, failure, now: clock.now) }
-      }
+    let now = cache.instant(context)
+    if stale(after: .unreachable, forward, lookup, at: now) != nil {
+      context.values[SharedExchangeKey.self] = steps(id)
     }
     // With a stale response at hand, the call does not wait for a network.
-    if context.values[ConnectivityPolicyKey.self] == nil,
-      stale(after: .offline, forward, lookup, at: cache.instant(context)) != nil
-    {
+    if context.values[ConnectivityPolicyKey.self] == nil, stale(after: .offline, forward, lookup, at: now) != nil {
       context.values[ConnectivityPolicyKey.self] = .failFast
     }
     return context
+  }
+
+  /// Returns the steps by which a server that is down gets at most one request a second, also if many calls fail at the
+  /// same time.
+  private func steps(_ id: UInt64) -> SharedExchangeSteps {
+    let clock = context.clock
+    return SharedExchangeSteps { [cache] in
+      let failure = cache.revalidations.withLock { $0.recentFailure(of: id, now: clock.now) }
+      if let failure { throw RecentFailure(cause: failure) }
+    } end: { [cache] result in
+      guard let failure = CacheFailure(of: result) else { return }
+      cache.revalidations.withLock { $0.fail(id, failure, now: clock.now) }
+    }
   }
 
   // MARK: The response
@@ -234,6 +246,12 @@ extension CachedExchange {
   }
 }
 
+/// The error of a call that did not begin an exchange, because a validation of the same response has just failed. The
+/// calls that get it have a stale response.
+private struct RecentFailure: Error {
+  let cause: CacheFailure
+}
+
 extension CacheInstant {
   /// Returns the reading of both clocks at another instant of the monotonic clock.
   fileprivate func moved(to instant: MonotonicInstant) -> CacheInstant {
@@ -274,12 +292,16 @@ extension CacheFailure {
       self = .status(response.head.status)
     case .failure(let error):
       self.init(error)
-      guard isOfServer else { return nil }
+      guard isOfServer, !(error is RecentFailure) else { return nil }
     }
   }
 
   /// Classifies the error of a call: whether the server or the network failed, not the client.
   init(_ error: any Error) {
+    if let recent = error as? RecentFailure {
+      self = recent.cause
+      return
+    }
     guard let error = error as? TransportError else {
       self = .other
       return

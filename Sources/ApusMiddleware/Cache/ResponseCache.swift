@@ -68,9 +68,7 @@ public final class ResponseCache: Sendable {
   let account: String?
   let revalidations = Mutex(RevalidationState())
   private let owner = Mutex(CacheOwner())
-  #if canImport(Darwin)
   private let memoryWarning: MemoryWarning?
-  #endif
   private let now: @Sendable () -> Date
 
   /// Creates a cache.
@@ -97,10 +95,8 @@ public final class ResponseCache: Sendable {
     }
     entryLimit = CacheIndex<Never>(capacity: storage.capacity).entryLimit
     (self.account, self.rules, self.now) = (account, rules, now)
-    #if canImport(Darwin)
     memoryWarning =
       if case .memory(let store) = store { MemoryWarning { [weak store] in store?.removeAll() } } else { nil }
-    #endif
   }
 
   /// Removes all stored responses, of all accounts. Responses that are arriving are not stored.

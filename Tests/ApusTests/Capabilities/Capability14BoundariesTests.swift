@@ -38,12 +38,15 @@ struct Capability14BoundariesTests {
     #expect(result.output.contains(/Ran [1-9]/))
   }
 
-  @Test("ApusCore depends only on swift-http-types and ApusJSON; ApusMiddleware also depends on swift-log")
+  @Test(
+    "ApusCore depends only on swift-http-types and ApusJSON; ApusMiddleware also depends on ApusFiles and swift-log")
   func dependencies() async throws {
     let manifest = try String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
     #expect(manifest.contains(#".target(name: "ApusCore", dependencies: ["ApusJSON", httpTypes], "#))
     #expect(manifest.contains(#".target(name: "ApusJSON", swiftSettings: settings)"#))
-    #expect(manifest.contains(#".target(name: "ApusMiddleware", dependencies: ["ApusCore", httpTypes, logging], "#))
+    let middleware = /name: "ApusMiddleware",\s+dependencies: \["ApusCore", "ApusFiles", httpTypes, logging\]/
+    #expect(manifest.contains(middleware))
+    #expect(manifest.contains(#".target(name: "ApusFiles", swiftSettings: settings)"#))
     #expect(manifest.contains(#"let httpTypes = Target.Dependency.product(name: "HTTPTypes", "#))
   }
 
@@ -59,7 +62,7 @@ struct Capability14BoundariesTests {
   }
 
   @Test(
-    "ApusCore has no platform conditions, and ApusMiddleware has platform conditions only in the network monitor"
+    "ApusCore has no platform conditions, and ApusMiddleware has platform conditions only in the network monitor and the memory warning"
   )
   func platforms() async throws {
     let condition = /#(?:if|elseif)\s+.*(?:os\(|canImport\((?!FoundationEssentials\)))/

@@ -36,8 +36,11 @@ package final class CoalescingMiddleware: ConditionalMiddleware {
     case .began(let flight, _):
       // The deadline of a single call does not apply to an exchange that several calls wait for.
       let shared = context.shared(by: flight.sharers)
-      let onEnd = context.values[SharedExchangeEndKey.self]
-      start(flight, key, onEnd) { try await next(request, context: shared) }
+      let steps = context.values[SharedExchangeKey.self]
+      start(flight, key, steps) {
+        try steps?.begin()
+        return try await next(request, context: shared)
+      }
       return try await flight.wait(context.owner.serial)
     }
   }
@@ -81,7 +84,7 @@ package final class CoalescingMiddleware: ConditionalMiddleware {
   }
 
   private func start(
-    _ flight: Flight, _ key: FlightKey, _ onEnd: SharedExchangeEndKey.Value,
+    _ flight: Flight, _ key: FlightKey, _ steps: SharedExchangeSteps?,
     _ exchange: @escaping @Sendable () async throws -> ResponseMessage
   ) {
     let task = flight.leader.host.spawner.spawnShared {
@@ -91,7 +94,7 @@ package final class CoalescingMiddleware: ConditionalMiddleware {
       } catch {
         result = .failure(error)
       }
-      onEnd?(result)
+      steps?.end(result)
       self.table.withLock { $0.end(flight, key) }
       flight.complete(result)
     }
@@ -99,10 +102,23 @@ package final class CoalescingMiddleware: ConditionalMiddleware {
   }
 }
 
-/// A function that is called with the result of an exchange that calls share, before another call can begin an equal
-/// exchange. Default: `nil`.
-package enum SharedExchangeEndKey: ContextKey {
-  package static let defaultValue: (@Sendable (Result<ResponseMessage, any Error>) -> Void)? = nil
+/// Steps before and after an exchange that calls share. No other call can begin an equal exchange in between.
+package struct SharedExchangeSteps: Sendable {
+  /// Called before the exchange. An error takes the place of the exchange.
+  package let begin: @Sendable () throws -> Void
+  /// Called with the result.
+  package let end: @Sendable (Result<ResponseMessage, any Error>) -> Void
+
+  package init(
+    begin: @escaping @Sendable () throws -> Void, end: @escaping @Sendable (Result<ResponseMessage, any Error>) -> Void
+  ) {
+    (self.begin, self.end) = (begin, end)
+  }
+}
+
+/// The steps of a call whose exchange is shared. Default: `nil`.
+package enum SharedExchangeKey: ContextKey {
+  package static let defaultValue: SharedExchangeSteps? = nil
   package static let affectsCoalescing = false
 }
 

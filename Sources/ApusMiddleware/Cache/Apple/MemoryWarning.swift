@@ -16,4 +16,9 @@ final class MemoryWarning: Sendable {
     source.cancel()
   }
 }
+#else
+/// Other systems than Apple's send no warnings.
+struct MemoryWarning: Sendable {
+  init(_ action: @escaping @Sendable () -> Void) {}
+}
 #endif
