@@ -44,11 +44,6 @@ extension Folder {
   package func touch(_ file: String) {
     _ = utimensat(descriptor.number, file, nil, AT_SYMLINK_NOFOLLOW)
   }
-
-  /// Removes a file. Returns whether it existed and was removed.
-  package func removeExisting(_ file: String) -> Bool {
-    unlinkat(descriptor.number, file, 0) == 0
-  }
 }
 
 extension FileVersion {

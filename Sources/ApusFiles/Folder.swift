@@ -165,29 +165,17 @@ package struct Folder: Sendable {
     return true
   }
 
-  /// Removes a file if it exists.
-  package func remove(_ file: String) {
-    unlinkat(descriptor.number, file, 0)
+  /// Removes a file if it exists. Returns whether it was removed.
+  @discardableResult
+  package func remove(_ file: String) -> Bool {
+    unlinkat(descriptor.number, file, 0) == 0
   }
 
   /// The names of the files in the folder.
   package var names: [String] {
     get throws(FileError) {
-      // The stream owns its descriptor.
-      let copy = try systemCall("read", descriptor.name) {
-        openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-      }
-      guard let stream = fdopendir(copy) else {
-        let number = errno
-        close(copy)
-        throw FileError(.system(number), "read", descriptor.name)
-      }
-      defer { closedir(stream) }
       var names: [String] = []
-      while let entry = readdir(stream) {
-        names.append(
-          withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
-      }
+      try forEachName { names.append(String(decoding: $0, as: UTF8.self)) }
       return names
     }
   }

@@ -243,7 +243,7 @@ public struct CallContext: Sendable {
 
 /// The progress of the call, for middlewares that store or invalidate responses.
 extension CallContext {
-  /// What a cache needs to know about the last exchange.
+  /// The properties of the last exchange that a cache needs.
   package struct LastExchange: Sendable {
     /// The instant at which the message was passed to the transport; `nil` if there was no exchange.
     package fileprivate(set) var start: MonotonicInstant?

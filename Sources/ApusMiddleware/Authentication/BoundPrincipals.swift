@@ -64,7 +64,7 @@ struct BoundPrincipals: Sendable {
   }
 }
 
-/// What sets the calls of one account apart from those of all other accounts.
+/// A credential that no other account has.
 enum CredentialIdentity: Sendable, Hashable {
   /// A credential that does not change.
   case fixed(Credential)

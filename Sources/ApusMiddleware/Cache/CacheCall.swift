@@ -49,16 +49,6 @@ extension CacheCall {
   }
 }
 
-extension CacheSubjects {
-  /// Returns the digest of an account's name.
-  func account(named name: String) -> KeyedDigest {
-    var hasher = KeyedHasher(key)
-    hasher.combine("account")
-    hasher.combine(name)
-    return hasher.finish()
-  }
-}
-
 extension CacheSession {
   /// Adds the credentials to which a call is bound. Returns `false` if they are unknown.
   fileprivate mutating func add(_ context: CallContext) -> Bool {
@@ -79,7 +69,6 @@ extension CacheSession {
 
   /// Adds the content of a message. Returns `false` if it cannot be part of a key.
   fileprivate mutating func add(_ message: RequestMessage) -> Bool {
-    if message.head.method == .get { return message.content.isEmpty }
     guard message.head.method.rawValue == "QUERY" else { return message.content.isEmpty }
     return add(message.content, type: message.head.headerFields[.contentType])
   }

@@ -16,7 +16,7 @@ public enum CachePolicy: Sendable, Hashable {
   case allowStale(Duration)
 }
 
-/// What an endpoint says about caching. A single setting, because most calls have none.
+/// The settings of an endpoint for caching. A single setting, because most calls have none.
 struct CacheSettings: Sendable, Hashable {
   /// The policies besides ``CachePolicy/allowStale(_:)``, of which the last one applies.
   var mode: CachePolicy?

@@ -7,7 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What tells the calls of different accounts and sessions apart, besides their URL. A pure value.
+/// A digest of the credentials and the session of a call, by which the calls of different accounts are told apart. A pure
+/// value.
 ///
 /// It is built from the message as it is at the slot of the cache: credentials that are added further in belong to the
 /// call's principal.

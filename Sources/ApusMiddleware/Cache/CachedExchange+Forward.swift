@@ -142,7 +142,7 @@ extension CachedExchange {
   ) async throws -> ResponseMessage {
     // Other calls may have stored responses in the meantime.
     let entries = await cache.store.entries(for: lookup.call.key)
-    let request = request(of: lookup.call)
+    let request = request(of: lookup)
     let times = times(of: forwarded)
     var message = ForwardedRequest(
       request: request, forward: forwarded.forward, stored: entries.responses, exchange: times)
@@ -163,7 +163,7 @@ extension CachedExchange {
       guard let hit = cache.rules.hit(with: stored, for: request, at: times.responseTime) else {
         return try await forward(nil, lookup)
       }
-      let present = Lookup(call: lookup.call, entries: entries)
+      let present = Lookup(call: lookup.call, entries: entries, request: request)
       var confirmed = try await result(hit, of: present, status(of: hit, forwarded, isStored))
       confirmed.head.headerFields.append(contentsOf: update.unstoredFields)
       return confirmed

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One call with a method whose responses may be stored: from the lookup to the response and what it changes in the
+/// The exchange of a call whose response may be stored: from the lookup to the response and what it changes in the
 /// cache. ``CacheRules`` make the decisions.
 struct CachedExchange {
   let cache: ResponseCache
@@ -27,16 +27,20 @@ struct CachedExchange {
     self.next = next
   }
 
-  /// What is stored for a request.
+  /// A call with the responses that are stored for it.
   struct Lookup {
     let call: CacheCall
     let entries: CacheEntries
+    /// The parts of the message that concern the cache; `nil` until they are needed.
+    var request: CacheRequest?
   }
 
   func response() async throws -> ResponseMessage {
-    guard settings.mode != .some(.none), let lookup = try await lookup() else { return try await bypass() }
+    guard settings.mode != .some(.none), var lookup = try await lookup() else { return try await bypass() }
     if lookup.entries.isEmpty, lookup.call.isPlain, settings.mode == nil { return try await forward(nil, lookup) }
-    return try await decide(lookup, for: request(of: lookup.call))
+    let request = request(of: lookup)
+    lookup.request = request
+    return try await decide(lookup, for: request)
   }
 
   /// Returns what is stored; `nil` for a call that the cache does not handle.
@@ -82,7 +86,9 @@ struct CachedExchange {
   }
 
   /// Returns the parts of the message that concern the cache, with the policy of the call.
-  func request(of call: CacheCall) -> CacheRequest {
+  func request(of lookup: Lookup) -> CacheRequest {
+    if let request = lookup.request { return request }
+    let call = lookup.call
     var head = message.head
     // The cookies of the jar are added further in. `Vary` may name them.
     if let cookies = call.cookies, !head.headerFields.contains(.cookie) { head.headerFields[.cookie] = cookies }
@@ -164,7 +170,7 @@ struct CachedExchange {
   ) -> (CacheHit, CacheStatus)? {
     guard !lookup.entries.isEmpty, !settings.isRevalidation,
       let hit = cache.rules.staleHit(
-        after: failure, to: request(of: lookup.call), among: usable(lookup.entries.responses), at: now)
+        after: failure, to: request(of: lookup), among: usable(lookup.entries.responses), at: now)
     else { return nil }
     var status = hit.cacheStatus
     status.forward = forward.reason

@@ -12,17 +12,6 @@ import Testing
 struct FullDiskTests {
   private static let size = 6 << 20
 
-  /// Whether this user may mount a file system in a new namespace.
-  private static let mayMount: Bool = {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", "/tmp"]
-    process.standardError = FileHandle.nullDevice
-    guard (try? process.run()) != nil else { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
-  }()
-
   private static func reply(to request: RecordedRequest, length: Int) -> Reply {
     let range = request.fields["Range"]
     let ends = (range ?? "bytes=0").dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
@@ -44,7 +33,7 @@ struct FullDiskTests {
 
   @Test(
     "A full disk ends the download but keeps the written bytes; the same call continues when there is space",
-    .enabled(if: mayMount, "this user may not mount a file system"), arguments: [1, 3])
+    .enabled(if: SmallFileSystem.isAvailable, "this user may not mount a file system"), arguments: [1, 3])
   func fills(_ ranges: Int) async throws {
     let length = 5_000_000
     try await TestServer.with {
@@ -71,7 +60,7 @@ struct FullDiskTests {
 
   @Test(
     "A queue whose store is on a full disk refuses a new transfer, and loses no stored transfer",
-    .enabled(if: mayMount, "this user may not mount a file system"))
+    .enabled(if: SmallFileSystem.isAvailable, "this user may not mount a file system"))
   func store() async throws {
     try await TestServer.with {
       Self.reply(to: $0, length: 100_000)
@@ -98,7 +87,7 @@ struct FullDiskTests {
 
   @Test(
     "A file larger than the disk is refused before its content is written",
-    .enabled(if: mayMount, "this user may not mount a file system"), arguments: [1, 3])
+    .enabled(if: SmallFileSystem.isAvailable, "this user may not mount a file system"), arguments: [1, 3])
   func preflight(_ ranges: Int) async throws {
     try await TestServer.with {
       Self.reply(to: $0, length: Self.size + 1)

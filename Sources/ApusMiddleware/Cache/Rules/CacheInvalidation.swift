@@ -1,7 +1,7 @@
 import ApusCore
 import HTTPTypes
 
-/// What a response to an unsafe request invalidates at its origin (RFC 9111 §4.4, RFC 9875 §3).
+/// The targets and groups that a response to an unsafe request invalidates at its origin (RFC 9111 §4.4, RFC 9875 §3).
 struct CacheInvalidation: Hashable, Sendable {
   let origin: Origin
   /// The request targets: path and query.

@@ -4,7 +4,7 @@
 /// Each change raises the generation. A response to a request that was sent at an earlier generation may show the state
 /// before the change, whenever it arrives.
 struct CacheInvalidations: Hashable, Sendable {
-  /// What outlives the requests in flight.
+  /// A change that also concerns requests of later processes.
   enum Change: Hashable, Sendable {
     /// The responses of a group are invalidated: one of ``CacheSubjects``.
     case group(KeyedDigest)

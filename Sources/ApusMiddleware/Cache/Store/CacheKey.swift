@@ -1,6 +1,6 @@
 import ApusCore
 
-/// What tells calls apart: only calls with equal keys may get each other's stored responses.
+/// The key of a stored response: only calls with equal keys may get each other's stored responses.
 struct CacheKey: Hashable, Sendable {
   /// The origin and the target of the request, by which all accounts' responses of a URL are invalidated; see
   /// ``CacheSubjects``.
@@ -47,12 +47,9 @@ struct CacheSubjects: Sendable {
     groups.flatMap { [group($0, at: origin), group($0, at: nil)] }
   }
 
-  /// Returns the digest of an account's tag.
-  func account(_ tag: UInt64) -> KeyedDigest {
-    var hasher = KeyedHasher(key)
-    hasher.combine(Kind.account.rawValue)
-    hasher.combine(tag)
-    return hasher.finish()
+  /// Returns the digest of an account's name.
+  func account(named name: String) -> KeyedDigest {
+    digest(.account, name, nil)
   }
 
   private func digest(_ kind: Kind, _ text: String, _ origin: Origin?) -> KeyedDigest {

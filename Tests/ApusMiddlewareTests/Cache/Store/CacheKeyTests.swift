@@ -29,7 +29,8 @@ struct CacheKeyTests {
       Origin(scheme: "https", host: "a.example", port: 444),
     ]
     var digests = [
-      subjects.group("/a", at: nil), subjects.group("", at: nil), subjects.account(1), subjects.account(0),
+      subjects.group("/a", at: nil), subjects.group("", at: nil), subjects.account(named: "/a"),
+      subjects.account(named: ""),
     ]
     for origin in [origin] + others {
       for text in ["", "/a", "/a?b"] {

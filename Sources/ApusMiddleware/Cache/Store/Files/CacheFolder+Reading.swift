@@ -62,7 +62,7 @@ extension CacheFolder {
   /// Removes an entry that cannot be used.
   func discard(_ id: UInt64, _ name: String) {
     // Only the thread that takes the entry out of the index counts its bytes.
-    guard let entry = state.withLock({ $0.index.remove(id) }), folder.removeExisting(name) else { return }
+    guard let entry = state.withLock({ $0.index.remove(id) }), folder.remove(name) else { return }
     state.withLock { $0.removedBytes += entry.size }
   }
 

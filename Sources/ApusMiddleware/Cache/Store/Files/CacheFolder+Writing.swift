@@ -173,7 +173,7 @@ extension CacheFolder {
 
   /// Removes the files of entries. Returns the number of bytes that were removed.
   func removeFiles(of entries: [CacheIndex<FileEntry>.Entry]) -> Int64 {
-    entries.reduce(0) { folder.removeExisting(name(of: $1)) ? $0 + $1.size : $0 }
+    entries.reduce(0) { folder.remove(name(of: $1)) ? $0 + $1.size : $0 }
   }
 }
 
@@ -190,7 +190,7 @@ extension Descriptor {
   /// Writes the start of an entry and its content.
   fileprivate func write(_ start: [UInt8], _ content: Data?) throws(FileError) {
     guard let content, content.count > 0 else { return try writeAll(start, at: 0) }
-    // One call for small entries.
+    // One system call writes a small entry.
     guard content.count > EntryFormat.smallSize else { return try writeAll(start + content, at: 0) }
     try writeAll(start, at: 0)
     let written = content.withUnsafeBytes { buffer in

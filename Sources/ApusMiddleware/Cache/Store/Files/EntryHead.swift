@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What the file of an entry says about a response, without its content.
+/// The part of an entry's file that describes its response, without the content.
 ///
 /// The bytes contain no URL and no credentials: secrets in the values of fields that `Vary` names are sealed, see
 /// ``CacheVariant``.

@@ -63,7 +63,7 @@ struct EntryName: Hashable, Sendable {
     return hasher.finish().first & 0xFFFF_FFFF
   }
 
-  /// What a file in the folder is, by its name.
+  /// The kind of a file in the folder, by its name.
   enum Kind {
     case entry(EntryName)
     /// An entry of an earlier key of the folder, or with a changed name.

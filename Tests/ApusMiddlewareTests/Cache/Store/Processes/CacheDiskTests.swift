@@ -8,17 +8,6 @@ import Testing
 
 @Suite("Caches at the limits of the system")
 struct CacheDiskTests {
-  /// Whether this user may mount a file system in a new namespace.
-  private static let mayMount: Bool = {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", "/tmp"]
-    process.standardError = FileHandle.nullDevice
-    guard (try? process.run()) != nil else { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
-  }()
-
   /// Starts a worker whose folder is on a small file system of its own.
   private func start(_ script: String, _ mode: String, _ bench: FolderBench) throws -> WorkerProcess {
     try FileManager.default.createDirectory(atPath: bench.path, withIntermediateDirectories: true)
@@ -28,7 +17,7 @@ struct CacheDiskTests {
 
   @Test(
     "On a full disk nothing is stored, and what is stored is found and can be invalidated",
-    .enabled(if: mayMount, "this user may not mount a file system"))
+    .enabled(if: SmallFileSystem.isAvailable, "this user may not mount a file system"))
   func full() async throws {
     try await FolderBench.with { bench in
       let process = try start(#"exec "$0" "$1" "$2/cache" "$2/other""#, "full", bench)
@@ -41,7 +30,7 @@ struct CacheDiskTests {
 
   @Test(
     "On a read-only disk nothing is stored or removed, and what is stored is found",
-    .enabled(if: mayMount, "this user may not mount a file system"))
+    .enabled(if: SmallFileSystem.isAvailable, "this user may not mount a file system"))
   func readOnly() async throws {
     try await FolderBench.with { bench in
       let script = #""$0" "$1" "$2/cache" store && mount -o remount,ro "$2" && exec "$0" "$1" "$2/cache" use"#
