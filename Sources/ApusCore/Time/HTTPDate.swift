@@ -1,7 +1,8 @@
 import ApusJSON
 
 /// A parser for HTTP dates in the three formats that recipients must accept (RFC 9110 §5.6.7):
-/// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
+/// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. Letters match in
+/// any case (RFC 9111 §4.2).
 package enum HTTPDate {
   private typealias Bytes = Substring.UTF8View
 
@@ -12,7 +13,8 @@ package enum HTTPDate {
     }
     let bytes = text[...].utf8
     guard bytes.count <= 40 else { return nil }
-    let words = bytes.split(separator: UInt8(ascii: " "))
+    // More than one space is only allowed before the day of the third format: the word between is empty.
+    let words = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
     switch words.count {
     case 6 where isZone(words[5]) && isDay(words[0], longNames: false, hasComma: true):
       return seconds(year: number(words[3], digits: 4), month: words[2], day: number(words[1], digits: 2), words[4])
@@ -25,6 +27,8 @@ package enum HTTPDate {
     case 5 where isDay(words[0], longNames: false, hasComma: false):
       let day = number(words[2], digits: words[2].count == 1 ? 1 : 2)
       return seconds(year: number(words[4], digits: 4), month: words[1], day: day, words[3])
+    case 6 where words[2].isEmpty && isDay(words[0], longNames: false, hasComma: false):
+      return seconds(year: number(words[5], digits: 4), month: words[1], day: number(words[3], digits: 1), words[4])
     default:
       return nil
     }
@@ -65,20 +69,25 @@ package enum HTTPDate {
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
   private static let days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
-  private static func isZone(_ word: Bytes) -> Bool { word.elementsEqual("GMT".utf8) }
+  private static func isZone(_ word: Bytes) -> Bool { matches(word, "GMT".utf8) }
 
   private static func isDay(_ word: Bytes, longNames: Bool, hasComma: Bool) -> Bool {
     if hasComma, word.last != UInt8(ascii: ",") { return false }
     let name = hasComma ? word.dropLast() : word
-    return days.contains { name.elementsEqual(longNames ? $0.utf8[...] : $0.utf8.prefix(3)) }
+    return days.contains { matches(name, longNames ? $0.utf8[...] : $0.utf8.prefix(3)) }
   }
 
   private static func seconds(year: Int?, month: Bytes, day: Int?, _ time: Bytes) -> Int64? {
     let time = time.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map { number($0, digits: 2) }
-    guard let year, let day, let month = months.firstIndex(where: { month.elementsEqual($0.utf8) }), time.count == 3,
+    guard let year, let day, let month = months.firstIndex(where: { matches(month, $0.utf8) }), time.count == 3,
       let hour = time[0], let minute = time[1], let second = time[2]
     else { return nil }
     return CivilTime.seconds(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+  }
+
+  /// Whether a word has the same letters, ignoring case.
+  private static func matches(_ word: Bytes, _ name: some Sequence<UInt8>) -> Bool {
+    word.elementsEqual(name) { $0.asciiLowercased == $1.asciiLowercased }
   }
 
   private static func number(_ text: Bytes, digits: Int) -> Int? {

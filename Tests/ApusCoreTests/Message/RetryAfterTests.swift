@@ -13,6 +13,9 @@ import Testing
       ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
       ("Wed Feb 29 00:00:00 2024", 1_709_164_800), ("Thursday, 29-Feb-24 00:00:00 GMT", 1_709_164_800),
       ("Friday, 01-Jan-70 00:00:00 GMT", 0), ("Sat, 01 Jan 1600 00:00:00 GMT", -11_676_096_000),
+      ("SUN, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sun, 06 nov 1994 08:49:37 GMT", 784_111_777),
+      ("Sun, 06 Nov 1994 08:49:37 gMT", 784_111_777), ("sunday, 06-NOV-94 08:49:37 gmt", 784_111_777),
+      ("sun nov  6 08:49:37 1994", 784_111_777), ("Sun Nov 16 08:49:37 1994", 784_975_777),
     ] as [(String, Int64)])
   func dates(text: String, seconds: Int64) {
     #expect(HTTPDate.parse(text) == seconds)
@@ -23,13 +26,15 @@ import Testing
     arguments: [
       "", "Sun", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 6 Nov 1994 08:49:37 GMT",
       "Sun, 31 Feb 2024 00:00:00 GMT", "Thu, 29 Feb 2023 00:00:00 GMT", "Thu, 29 Feb 1900 00:00:00 GMT",
-      "Sun, 31 Apr 2024 00:00:00 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT",
+      "Sun, 31 Apr 2024 00:00:00 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06  Nov 1994 08:49:37 GMT",
       "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:00 GMT", "Sun, 06 Nov 1994 08:49:61 GMT",
       "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, +6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 94 08:49:37 GMT",
       "Xyz, 06 Nov 1994 08:49:37 GMT", "Sun 06 Nov 1994 08:49:37 GMT", "Sunday, 06 Nov 1994 08:49:37 GMT",
       "Sun, 06-Nov-94 08:49:37 GMT", "Sunday, 06-Nov-1994 08:49:37 GMT", "Sun Nov 06 08:49 1994", "0", "soon",
       "Sun, 06 Nov 1994 08:49:37 GMT extra words", "Sun, 06 Nov 1994 08:49:37:00 GMT", "Sun Nov 066 08:49:37 1994",
-      "Sun, 06 Nov ２０24 08:49:37 GMT",
+      "Sun, 06 Nov ２０24 08:49:37 GMT", " Sun, 06 Nov 1994 08:49:37 GMT", "Sun,  06 Nov 1994 08:49:37 GMT",
+      "Sunday,  06-Nov-94 08:49:37 GMT", "Sun Nov   6 08:49:37 1994", "Sun Nov  06 08:49:37 1994",
+      "Sun Nov  6  08:49:37 1994", "Sun  Nov 6 08:49:37 1994", "Sun, 06 Ｎov 1994 08:49:37 GMT",
     ])
   func noDates(text: String) {
     #expect(HTTPDate.parse(text) == nil)

@@ -25,11 +25,9 @@ struct HTTPDateTests {
         bytes[index] = Self.alphabet.randomElement(using: &generator) ?? 0
       }
       let text = String(decoding: bytes, as: UTF8.self)
-      // A second space keeps the words, but not the positions.
-      guard bytes[4] == UInt8(ascii: " ") else { continue }
-      bytes.insert(UInt8(ascii: " "), at: 4)
       let seconds = HTTPDate.parse(text)
-      #expect(seconds == HTTPDate.parse(String(decoding: bytes, as: UTF8.self)), "\(text)")
+      // Only letters in the usual case are read at fixed positions.
+      #expect(seconds == HTTPDate.parse(text.lowercased()), "\(text)")
       valid += seconds == nil ? 0 : 1
     }
     #expect(valid > 50)

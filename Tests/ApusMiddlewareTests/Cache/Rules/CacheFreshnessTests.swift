@@ -26,6 +26,7 @@ struct CacheFreshnessTests {
       (["Expires: Sunday, 06-Nov-94 08:50:37 GMT"], 60), (["Expires: Sun Nov  6 08:50:37 1994"], 60),
       (["Expires: Fri, 31 Dec 9999 23:59:59 GMT"], 2_147_483_648),
       (["Expires: 0"], 0), (["Expires: -1"], 0), (["Expires:"], 0), (["Expires: 3600"], 0),
+      (["Expires: SUN, 06 NOV 1994 08:50:37 gmt"], 60), (["Expires: Sun, 06  Nov  1994 08:50:37 GMT"], 0),
       (["Expires: Sun, 06 Nov 1994 08:50:37 UTC"], 0), (["Expires: Sun 06 Nov 1994 08:50:37 GMT"], 0),
       (["Expires: {100}", "Expires: {200}"], 0), (["Expires: {100}", "Expires: {100}"], 100),
       (["Expires: {100}, {200}"], 0), (["Cache-Control: public"], 0), ([], 0), (["Last-Modified: {-100000}"], 0),
