@@ -120,6 +120,11 @@ struct StateTests {
       #expect(stored == [true, false, true, false, true, true, false, false, true, false])
       #expect(targets.indices.allSatisfy { "/\(results[$0]?.body ?? "")" == targets[$0] })
       #expect(server.exchanges.count { $0.target == "/fresh" } == 1)
+      // A method that the cache does not handle.
+      let post = try await run(
+        "batch", "--cache", "cache", input: [#"{"n":0,"method":"POST","url":"\#(server.origin)/none"}"#])
+      let result = try post.results()[0]
+      #expect(result?.cache == "miss" && result?.stored == false)
     }
   }
 

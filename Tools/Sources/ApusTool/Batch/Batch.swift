@@ -91,11 +91,13 @@ struct Batch: Sendable {
       let response = try await clients.client(for: url).response(to: request)
       await show(response.trace)
       var result = BatchResult(line.n, .responded(response.head, response.value.data, interim: interim.all))
-      result.cache = response.trace.cacheOutcome
+      result.cache = clients.cacheOutcome(of: response.trace)
       return result
     } catch let error as CallError {
       await show(error.trace)
-      return BatchResult(line.n, error)
+      var result = BatchResult(line.n, error)
+      result.cache = clients.cacheOutcome(of: error.trace)
+      return result
     } catch let error as BatchLine.Unusable {
       return BatchResult(error)
     } catch let error as CredentialScope.OtherOrigin {

@@ -14,7 +14,7 @@ struct BatchLine: Sendable, Decodable {
   /// The method. Default: `GET`, or `POST` when there is content.
   var method: String?
   var url: String
-  /// Pairs of name and value, in order.
+  /// Pairs of name and value, in order. White space around values is not sent.
   var headers: [[String]]?
   /// The content, sent as UTF-8.
   var body: String?
@@ -92,7 +92,7 @@ struct BatchLine: Sendable, Decodable {
     .setting(InterimResponses.self, interim)
     .setting(
       WrittenMessageKey.self,
-      WrittenMessage(target: url.target, fields: (headers ?? []).map { RawField($0[0], $0[1]) }))
+      WrittenMessage(target: url.target, fields: (headers ?? []).map { RawField($0[0], Item.trimmed($0[1])) }))
     request.options.timeout = timeoutSeconds.map { .seconds($0) }
     return request
   }

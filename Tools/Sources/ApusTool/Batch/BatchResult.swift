@@ -29,7 +29,6 @@ struct BatchResult: Sendable {
   init(_ number: Int, _ error: CallError) {
     self.init(
       number, .failed(error: error.description, code: error.code.rawValue, state: error.requestState))
-    cache = error.trace.cacheOutcome
   }
 
   /// Creates the result of an invalid line.

@@ -43,6 +43,12 @@ final class Clients: Sendable {
     }
   }
 
+  /// Returns the effect of the cache on a call; `nil` without a cache.
+  func cacheOutcome(of trace: Trace) -> CacheOutcome? {
+    guard caches != nil else { return nil }
+    return trace.cacheOutcome ?? CacheOutcome.unhandled
+  }
+
   private func make(for url: TargetURL, base: String) throws -> Client {
     try plan.credentials?.check(url.origin)
     var configuration = Configuration(baseURL: try BaseURL("\(url.origin)\(base)"))

@@ -67,6 +67,9 @@ struct CacheOutcome: Sendable, Hashable {
   /// Whether the server's response was stored, or freshened the stored one.
   let isStored: Bool
 
+  /// The effect on a call that the cache does not handle, for example a POST.
+  static let unhandled = CacheOutcome("", isStale: false)
+
   init(_ status: CacheStatus) {
     self.init(status.description, isStale: status.isStale)
   }

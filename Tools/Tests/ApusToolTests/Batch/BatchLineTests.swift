@@ -20,7 +20,7 @@ struct BatchLineTests {
   @Test("A line can set every property of its request")
   func full() throws {
     let text = #"""
-      {"n":1,"method":"PATCH","url":"http://h/a?b","headers":[["A","1"],["a","2"]],"body":"x","redirect":"manual",
+      {"n":1,"method":"PATCH","url":"http://h/a?b","headers":[["A","1"],["a"," 2, 3\t"]],"body":"x","redirect":"manual",
        "timeout_s":0.5,"max_body":7,"other":true}
       """#
     let line = try BatchLine(Data(text.utf8))
@@ -31,7 +31,7 @@ struct BatchLineTests {
     #expect(request.options.contentLimit == 7)
     let written = try #require(request.options.values[WrittenMessageKey.self])
     #expect(written.target == "/a?b")
-    #expect(written.fields.map(\.name) == ["A", "a"] && written.fields.map(\.value) == ["1", "2"])
+    #expect(written.fields.map(\.name) == ["A", "a"] && written.fields.map(\.value) == ["1", "2, 3"])
   }
 
   @Test("Content makes the default method POST; null is treated as missing")
