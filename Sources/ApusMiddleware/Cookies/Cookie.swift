@@ -67,7 +67,7 @@ extension [Cookie] {
     var bytes: [UInt8] = []
     for cookie in self {
       if !bytes.isEmpty { bytes += "; ".utf8 }
-      if !cookie.key.name.isEmpty { bytes += cookie.key.name + [UInt8(ascii: "=")] }
+      bytes += cookie.key.name + [UInt8(ascii: "=")]
       bytes += cookie.value
     }
     return bytes

@@ -17,7 +17,7 @@ struct SetCookie: Hashable, Sendable {
   /// The maximum lifetime of a cookie in seconds: 400 days (§5.5).
   static let maximumLifetime: Int64 = 400 * 24 * 60 * 60
 
-  /// The name. Empty if the field contains only a value.
+  /// The name, never empty.
   let name: [UInt8]
   let value: [UInt8]
   /// The last `Domain` in lower case, without one leading dot. Empty if there is none.
@@ -35,22 +35,16 @@ struct SetCookie: Hashable, Sendable {
 
   /// Parses the value of one `Set-Cookie` field.
   ///
-  /// Returns `nil` if the value contains a control character other than a tab, has neither a name nor a value, is too
-  /// long, or has no name and begins with a prefix that servers trust in names (§5.4).
+  /// Returns `nil` if the value contains a control character other than a tab, has no name (RFC 6265 §5.2), or is too
+  /// long. RFC 6265bis stores cookies without names for browsers; a server could read their values as names.
   init?(_ field: [UInt8]) {
     guard !field.contains(where: { $0 != 0x09 && ($0 < 0x20 || $0 == 0x7F) }) else { return nil }
     var parts = field[...].split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
     guard let pair = parts.popFirst() else { return nil }
-    if let sign = pair.firstIndex(of: UInt8(ascii: "=")) {
-      name = Array(pair[..<sign].trimmed)
-      value = Array(pair[(sign + 1)...].trimmed)
-    } else {
-      name = []
-      value = Array(pair.trimmed)
-    }
-    guard !name.isEmpty || !value.isEmpty, name.count + value.count <= Self.maximumLength else { return nil }
-    // A server would read such a value as a name.
-    guard !name.isEmpty || CookiePrefix(of: value) == nil else { return nil }
+    guard let sign = pair.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+    name = Array(pair[..<sign].trimmed)
+    value = Array(pair[(sign + 1)...].trimmed)
+    guard !name.isEmpty, name.count + value.count <= Self.maximumLength else { return nil }
     for part in parts { readAttribute(part) }
   }
 

@@ -19,15 +19,17 @@ struct SetCookieTests {
   }
 
   private static let pairs: [(String, String?)] = [
-    ("a=b", "a|b"), ("a=", "a|"), ("a=b=c", "a|b=c"), ("a==b", "a|=b"), ("a", "|a"), ("=a", "|a"), ("=a=b", "|a=b"),
-    ("", nil), ("=", nil), (" \t= ", nil), (";", nil), ("; Path=/", nil), ("a;", "|a"),
+    ("a=b", "a|b"), ("a=", "a|"), ("a=b=c", "a|b=c"), ("a==b", "a|=b"), ("a", nil), ("=a", nil), ("=a=b", nil),
+    ("", nil), ("=", nil), (" \t= ", nil), (";", nil), ("; Path=/", nil), ("a;", nil),
     ("  a \t=\t b c ", "a|b c"), ("a b=c d", "a b|c d"), ("a=\"b c\"", "a|\"b c\""), ("a=\"b;c\"", "a|\"b"),
     ("a=\" b \"", "a|\" b \""), ("a=b,c=d", "a|b,c=d"), ("a=é", "a|é"), ("ü=b", "ü|b"), ("a=%3B\\;", "a|%3B\\"),
-    ("a\tb=c\td", "a\tb|c\td"), ("$Version=1; $Path=/a", "$Version|1"), ("Path=/", "Path|/"), ("Secure", "|Secure"),
-    ("a@b#c=[d]", "a@b#c|[d]"), ("===", "|=="), ("a;b=c", "|a"),
+    ("a\tb=c\td", "a\tb|c\td"), ("$Version=1; $Path=/a", "$Version|1"), ("Path=/", "Path|/"), ("Secure", nil),
+    ("a@b#c=[d]", "a@b#c|[d]"), ("===", nil), ("a;b=c", nil),
   ]
 
-  @Test("The name ends at the first equals sign, the value at the first semicolon", arguments: pairs)
+  @Test(
+    "The name ends at the first equals sign, the value at the first semicolon; without a name the field is ignored",
+    arguments: pairs)
   func pair(field: String, expected: String?) {
     #expect(text(field) == expected)
   }
@@ -35,7 +37,7 @@ struct SetCookieTests {
   @Test("A field with a control character other than a tab is ignored", arguments: 0...127 as ClosedRange<UInt8>)
   func controls(byte: UInt8) {
     let isIgnored = byte != 0x09 && (byte < 0x20 || byte == 0x7F)
-    for field in [Array("a".utf8) + [byte] + Array("=b".utf8), Array("a=b; x=".utf8) + [byte] + Array("y".utf8)] {
+    for field in [Array("a=".utf8) + [byte] + Array("b".utf8), Array("a=b; x=".utf8) + [byte] + Array("y".utf8)] {
       #expect((SetCookie(field) == nil) == isIgnored)
     }
   }
@@ -71,15 +73,15 @@ struct SetCookieTests {
 
   @Test("A name and a value may have 4,096 bytes together, and spaces around them do not count")
   func length() {
-    for (name, value) in [(0, 4096), (1, 4095), (4095, 1), (4096, 0), (2048, 2048)] {
+    for (name, value) in [(1, 4095), (4095, 1), (4096, 0), (2048, 2048)] {
       let pair = String(repeating: "n", count: name) + "=" + String(repeating: "v", count: value)
       #expect(text(pair)?.utf8.count == 4097)
       #expect(text("   \(pair)   ; Path=/")?.utf8.count == 4097 + 7)
       #expect(text(pair + "v") == nil)
       #expect(text("n" + pair) == nil)
     }
-    #expect(text(String(repeating: "é", count: 2048)) != nil)
-    #expect(text(String(repeating: "é", count: 2049)) == nil)
+    #expect(text("a=" + String(repeating: "é", count: 2047)) != nil)
+    #expect(text("a=" + String(repeating: "é", count: 2048)) == nil)
   }
 
   @Test("An attribute whose value has more than 1,024 bytes is ignored, and does not replace an earlier one")
@@ -105,14 +107,6 @@ struct SetCookieTests {
   func prefix(field: String, isPermitted: Bool) throws {
     let cookie = try #require(SetCookie(Array(field.utf8)))
     #expect((CookiePrefix(of: cookie.name)?.permits(cookie) ?? true) == isPermitted)
-  }
-
-  @Test(
-    "A nameless cookie that looks like a name with a prefix is ignored",
-    arguments: ["=__Secure-a=b", "__Secure-a", "= __host-a=b", "=__HOST-", "__Host-"])
-  func namelessPrefix(field: String) {
-    #expect(text(field + "; Secure; Path=/") == nil)
-    #expect(text("=_\(field.replacing("=", with: ""))") != nil)
   }
 
   private static let day: Int64 = 24 * 60 * 60
