@@ -64,7 +64,7 @@ struct CacheWorker: Sendable {
     let head = HTTPResponse(status: .ok, headerFields: [.eTag: "\"\(version)\""])
     let instant = CacheInstant(wall: time.now)
     let exchange = CacheExchange(requestTime: instant, responseTime: instant, generation: store.begin())
-    defer { store.end(exchange.generation) }
+    defer { store.end() }
     let request = HTTPRequest(method: .get, scheme: "https", authority: "a.example", path: "/")
     var response = StoredResponse(head, to: CacheRequest(request), during: exchange)
     response.endpointGroups = ["g"]

@@ -55,8 +55,7 @@ extension Call {
     // 2. Build the complete, validated message from the description. The steps below use only the message.
     let message = try makeMessage()
     // 3. Pass the message through the middlewares to the transport. The result is the response to the last attempt.
-    let response = try await Next(pipeline: host.pipeline, index: 0)(message, context: .entering(with: self))
-    if let isIdle = host.pipeline.isObserverIdle, !isIdle() { await reportSkipped(response, to: message) }
+    let response = try await passed(message)
     // 4. Accept or reject the response by its status. A described call has no response.
     guard isAccepted(response) else { throw try await rejection(of: response) }
     // 5. Create the output: here, or on the global pool if the content is so large that decoding would block the
@@ -67,14 +66,33 @@ extension Call {
 
   // MARK: Steps
 
-  /// Reports a call with an unsafe method to the middleware that it has skipped.
-  private func reportSkipped(_ response: ResponseMessage, to message: RequestMessage) async {
-    let context = CallContext(of: self)
-    guard !request.description.method.isSafe, delivery != .described,
-      let observer = host.pipeline.skippedCallObserver, case .callsThat(let isMember) = observer.audience,
-      !isMember(context)
-    else { return }
-    await observer.unsafeCallEnded(message, response, context)
+  /// Passes a message through the middlewares to the transport.
+  ///
+  /// A function of its own, because the frame of a generic function would hold more.
+  @inline(never)
+  private func passed(_ message: RequestMessage) async throws -> ResponseMessage {
+    let (context, first) = try host.pipeline.entering(with: self)
+    guard let shortcut = host.pipeline.shortcut else {
+      return try await Next(pipeline: host.pipeline, index: first)(message, context: context)
+    }
+    var token: UInt64?
+    if first == host.pipeline.shortcutIndex {
+      switch shortcut.begin(message, context) {
+      case .response(let response): return response
+      case .skip(let number): token = number
+      case .pass: break
+      }
+    }
+    let next = Next(pipeline: host.pipeline, index: token == nil ? first : first + 1)
+    let response: ResponseMessage
+    do {
+      response = try await next(message, context: context)
+    } catch {
+      if let token { shortcut.fail(token) }
+      throw error
+    }
+    if shortcut.end(token, response, context) { return response }
+    return try await shortcut.finish(response, to: message, context, Skip(token: token, next: next))
   }
 
   /// Returns the output of an expected rejection.

@@ -84,13 +84,11 @@ final class Call: DeadlineTarget {
     if append(TraceEvent(kind: kind, instant: instant ?? runtime.clock.now, attempt: attempt)) { announce() }
   }
 
-  /// Adds an event with the instant of the last one.
+  /// Adds an event that begins no phase, with the instant of the last one.
   func recordWithLast(_ kind: TraceEvent.Kind, attempt: Int) {
     let isAdded = state.withLock { state in
-      guard let last = state.events.last, !state.isEnded else { return false }
-      let event = TraceEvent(kind: kind, instant: last.instant, attempt: attempt)
-      state.append(event)
-      reporter?.enqueue(event)
+      guard state.appendNote(kind, attempt) else { return false }
+      if let reporter, let event = state.events.last { reporter.enqueue(event) }
       return true
     }
     if isAdded { announce() }

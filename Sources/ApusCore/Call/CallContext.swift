@@ -274,6 +274,12 @@ extension CallContext {
     return request.origin
   }
 
+  /// The origin of the base URL; `nil` if the request names a complete URL.
+  package var baseOrigin: Origin? {
+    guard !owner.sendsToURL, case .success(let base) = owner.prepared.baseURL else { return nil }
+    return base.origin
+  }
+
   /// The message as it was last sent: with credentials, and after redirects. `nil` if there was no exchange.
   package var sentMessage: RequestMessage? { source.snapshot(\.message) }
 

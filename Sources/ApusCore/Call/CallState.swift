@@ -107,6 +107,17 @@ struct CallState {
     if case .queued = event.kind, events.count < Self.usualEvents / 2 { events = events.map { $0 } }
   }
 
+  /// Appends an event that begins no phase, with the instant of the last one. Returns `false` if it was not added.
+  mutating func appendNote(_ kind: TraceEvent.Kind, _ attempt: Int) -> Bool {
+    guard !isEnded, let last = events.indices.last else { return false }
+    guard events.count < Self.eventLimit else {
+      droppedEvents += 1
+      return false
+    }
+    events.append(TraceEvent(kind: kind, instant: events[last].instant, attempt: attempt))
+    return true
+  }
+
   /// Handles an event after the call's end. Stores only the information that calls sharing the exchange need.
   mutating func appendLate(_ event: TraceEvent) {
     if case .redirected = event.kind { leftHop() }

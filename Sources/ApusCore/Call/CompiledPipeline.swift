@@ -22,10 +22,11 @@ final class CompiledPipeline: Sendable {
   let audiences: [MiddlewareAudience]
   /// The index after the last middleware that calls may skip. All calls pass the middlewares from this index on.
   let conditionsEnd: Int
-  /// The middleware that learns about calls that have skipped it, if there is one.
-  let skippedCallObserver: (any SkippedCallObserver)?
-  /// Whether that middleware has nothing to do after a call.
-  let isObserverIdle: (@Sendable () -> Bool)?
+  /// The middlewares that only change the context, by index.
+  private let preparations: [(any ContextMiddleware)?]
+  /// The middleware that most calls skip, if there is one, and its index.
+  let shortcut: (any ShortcutMiddleware)?
+  let shortcutIndex: Int
   let transport: any Transport
   /// The transport, wrapped so that a clock that advances by itself stands still during an exchange; for other clocks
   /// the same as `transport`.
@@ -39,14 +40,28 @@ final class CompiledPipeline: Sendable {
     steps = pipeline.middlewares
     audiences = steps.map { ($0 as? any ConditionalMiddleware)?.audience ?? .allCalls }
     conditionsEnd = audiences.lastIndex { !$0.isEveryCall }.map { $0 + 1 } ?? 0
-    skippedCallObserver = steps.lazy.compactMap { $0 as? any SkippedCallObserver }.first
-    isObserverIdle = skippedCallObserver?.isIdle
+    preparations = steps.map { $0 as? any ContextMiddleware }
+    shortcutIndex = steps.firstIndex { $0 is any ShortcutMiddleware } ?? -1
+    shortcut = shortcutIndex < 0 ? nil : steps[shortcutIndex] as? any ShortcutMiddleware
   }
 
   /// Whether the transport reports connections (``Transport/reportsConnections``).
   var reportsConnections: Bool { transport.reportsConnections }
   /// The executor on which calls continue after their first suspension. `nil`: the global concurrent pool.
   var continuationExecutor: (any TaskExecutor)? { (transport as? any ContinuingTransport)?.continuationExecutor }
+
+  /// Returns the context with which a call enters the pipeline, as changed by the first middlewares if they do nothing
+  /// else, and the index of the next middleware that the call has to pass.
+  @inline(never)
+  func entering(with call: Call) throws -> (CallContext, Int) {
+    var context = try CallContext.entering(with: call)
+    var index = firstNeeded(from: 0, for: context)
+    while index < preparations.count, let preparation = preparations[index] {
+      try preparation.prepare(&context)
+      index = firstNeeded(from: index + 1, for: context)
+    }
+    return (context, index)
+  }
 
   /// Returns the index of the next middleware that a call has to pass.
   func firstNeeded(from index: Int, for context: CallContext) -> Int {

@@ -43,16 +43,17 @@ package enum MiddlewareAudience: Sendable {
   case callsThat(@Sendable (CallContext) -> Bool)
 }
 
-/// A middleware that learns about calls that have skipped it, so that calls that rarely concern it cost next to nothing.
-package protocol SkippedCallObserver: ConditionalMiddleware {
-  /// Returns a function that tells whether the middleware has nothing to do after a call. It must be quick.
-  var isIdle: @Sendable () -> Bool { get }
+/// A middleware that only changes the context of a call. At the beginning of a pipeline it needs no frame of its own.
+package protocol ContextMiddleware: Middleware {
+  /// Changes the context of a pass through the pipeline.
+  func prepare(_ context: inout CallContext) throws
+}
 
-  /// Handles the response to a call with an unsafe method that has skipped the middleware.
-  ///
-  /// - Parameters:
-  ///   - request: the message as built from the request.
-  ///   - response: the response that the pipeline returned.
-  ///   - context: the context of the call.
-  func unsafeCallEnded(_ request: RequestMessage, _ response: ResponseMessage, _ context: CallContext) async
+extension ContextMiddleware {
+  /// Changes the context and passes the request on.
+  package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var context = context
+    try prepare(&context)
+    return try await next(request, context: context)
+  }
 }

@@ -6,7 +6,7 @@ import HTTPTypes
 ///
 /// It is outside retry and scheduling, so that a stored response needs no permit, no token and no connection; inside the
 /// principal, because a stored response belongs to an account.
-package struct CacheMiddleware: SkippedCallObserver {
+package final class CacheMiddleware: ConditionalMiddleware {
   let cache: ResponseCache
 
   /// Creates the middleware.
@@ -18,43 +18,10 @@ package struct CacheMiddleware: SkippedCallObserver {
     .callsThat { $0.method.isStorable || $0.values.contains(CacheSettingsKey.self) }
   }
 
-  package var isIdle: @Sendable () -> Bool { { [cache] in cache.store.isIdle } }
-
-  private static let plainMiss = TraceEvent.Kind.cache(CacheStatus(forward: .uriMiss))
-
   /// Returns a stored response, or passes the message on and stores the response.
   ///
   /// - Throws: the error of `next`, unless a stale response is used in its place.
   package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    // The most common call with one frame: nothing is stored, and nothing in the request concerns caches.
-    guard let miss = plainMiss(of: request, context) else { return try await handled(request, context, next) }
-    let response: ResponseMessage
-    do {
-      response = try await next(request, context: context)
-    } catch {
-      miss.store.end(miss.token)
-      throw error
-    }
-    guard response.isMarkedNoStore else { return try await miss.received(response, request, context, next) }
-    miss.store.end(miss.token)
-    context.recordWithLast(Self.plainMiss)
-    return response
-  }
-
-  /// Begins a request for which nothing is stored in memory; `nil` for all other calls.
-  private func plainMiss(of request: RequestMessage, _ context: CallContext) -> PlainMiss? {
-    guard case .memory(let store) = cache.store, !context.hasEnvironmentValues, request.head.method == .get,
-      request.content.isEmpty, context.delivery != .described, !context.values.contains(CacheSettingsKey.self),
-      CacheSession.isPlain(request.head.headerFields), let origin = context.origin(of: request)
-    else { return nil }
-    let key = CacheKey(
-      target: store.subjects.target(request.target, at: origin), account: nil, session: CacheSession.noDigest)
-    return store.beginIfAbsent(key).map { PlainMiss(cache: cache, store: store, token: $0) }
-  }
-
-  private func handled(
-    _ request: RequestMessage, _ context: CallContext, _ next: Next
-  ) async throws -> ResponseMessage {
     guard context.delivery != .described else { return try await next(request, context: context) }
     let settings = context.values[CacheSettingsKey.self]
     let exchange = CachedExchange(cache, request, (context, settings), next)
@@ -86,28 +53,12 @@ package struct CacheMiddleware: SkippedCallObserver {
   }
 
   /// Invalidates what a response to an unsafe request changes by itself.
-  package func unsafeCallEnded(_ request: RequestMessage, _ response: ResponseMessage, _ context: CallContext) async {
+  func unsafeCallEnded(_ request: RequestMessage, _ response: ResponseMessage, _ context: CallContext) async {
     guard !request.head.method.isSafe, let origin = context.origin(of: request) else { return }
     // The fields of a redirect's target are those of another URL.
     let head = context.lastExchange.isRedirected ? HTTPResponse(status: response.head.status) : response.head
     guard let invalidation = CacheInvalidation(after: head, to: request.head, at: origin) else { return }
     await cache.store.invalidate(invalidation)
-  }
-}
-
-/// A request for which nothing is stored, on its way.
-private struct PlainMiss {
-  let cache: ResponseCache
-  let store: MemoryStore
-  let token: UInt64
-
-  /// Handles a response that may be stored.
-  func received(
-    _ response: ResponseMessage, _ request: RequestMessage, _ context: CallContext, _ next: Next
-  ) async throws -> ResponseMessage {
-    let exchange = CachedExchange(cache, request, (context, CacheSettings()), next)
-    guard let lookup = try await exchange.lookup() else { return response }
-    return try await exchange.received(response, nil, token, lookup)
   }
 }
 

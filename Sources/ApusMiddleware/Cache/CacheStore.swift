@@ -74,7 +74,7 @@ enum CacheStore: Sendable {
 
   // MARK: Requests
 
-  /// Records that a request is sent. Returns its generation, for the exchange of its response and for ``end(_:)``.
+  /// Records that a request is sent. Returns its generation, for the exchange of its response and for ``end()``.
   func begin() -> UInt64 {
     switch self {
     case .memory(let store): store.begin()
@@ -83,14 +83,14 @@ enum CacheStore: Sendable {
   }
 
   /// Records that the response to a request was stored, or that there will be none.
-  func end(_ generation: UInt64) {
+  func end() {
     switch self {
-    case .memory(let store): store.end(generation)
-    case .folder(let store): store.end(generation)
+    case .memory(let store): store.end()
+    case .folder(let store): store.end()
     }
   }
 
-  /// Applies the effect of a response, before ``end(_:)``.
+  /// Applies the effect of a response, before ``end()``.
   ///
   /// - Parameters:
   ///   - content: the content of the new response. `nil`: a response without content, as to HEAD.

@@ -23,7 +23,7 @@ extension CachedExchange {
         response = try await next(message, context: context)
       }
     } catch {
-      cache.store.end(token)
+      cache.store.end()
       return try await result(after: CacheFailure(error), orElse: error, forward, lookup)
     }
     return try await received(response, forward, token, lookup)
@@ -36,12 +36,12 @@ extension CachedExchange {
     let exchange = context.lastExchange
     // The target of a redirect is another URL.
     if exchange.isRedirected {
-      cache.store.end(token)
+      cache.store.end()
       context.recordWithLast(.cache(CacheStatus(forward: forward?.reason ?? .uriMiss)))
       return response
     }
     if let stale = staleResult(in: response, forward, lookup) {
-      cache.store.end(token)
+      cache.store.end()
       response.discard()
       return try await result(stale.0, of: lookup, stale.1)
     }
@@ -153,13 +153,13 @@ extension CachedExchange {
     case .received:
       return try await store(response, update, forwarded, lookup.call)
     case .repeatUnconditionally:
-      cache.store.end(forwarded.token)
+      cache.store.end()
       response.discard()
       return try await forward(nil, lookup)
     case .stored(let stored):
       response.discard()
       let isStored = await apply(update, nil, forwarded, lookup.call)
-      cache.store.end(forwarded.token)
+      cache.store.end()
       guard let hit = cache.rules.hit(with: stored, for: request, at: times.responseTime) else {
         return try await forward(nil, lookup)
       }
@@ -205,7 +205,7 @@ extension CachedExchange {
       update.new?.contentLength = Int64(content.count)
     }
     status.isStored = await apply(update, content, forwarded, call) && update.new != nil
-    cache.store.end(forwarded.token)
+    cache.store.end()
     context.recordWithLast(.cache(status))
     return response
   }
@@ -230,13 +230,13 @@ extension CachedExchange {
     _ response: ResponseMessage, _ update: CacheUpdate, _ forwarded: Forwarded, _ call: CacheCall
   ) -> ResponseMessage {
     context.recordWithLast(.cache(CacheStatus(forward: forwarded.forward.reason)))
-    let (store, token) = (cache.store, forwarded.token)
+    let store = cache.store
     let source = StoringSource(response.content, limit: cache.entryLimit) { data in
       var update = update
       update.new?.contentLength = Int64(data.count)
       _ = await store.apply(update, content: data, under: call.key, at: call.origin)
     } end: {
-      store.end(token)
+      store.end()
     }
     var content = ResponseContent(source: source, expectedLength: response.content.expectedLength)
     content.isDecoded = response.content.isDecoded
@@ -270,8 +270,10 @@ extension ResponseMessage {
   /// Whether the response has a plain `no-store`, as most responses that are not stored. Other forms are found by
   /// ``CacheControl``.
   var isMarkedNoStore: Bool {
-    // The subscript for all values of a name costs more than reading all fields.
-    head.headerFields.contains { $0.name == .cacheControl && $0.value == "no-store" }
+    // The subscript for all values of a name costs more than reading all fields, and a comparison more than a length.
+    head.headerFields.contains { field in
+      field.name.canonicalName.utf8.count == 13 && field.name == .cacheControl && field.value == "no-store"
+    }
   }
 }
 

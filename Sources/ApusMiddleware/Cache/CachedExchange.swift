@@ -60,7 +60,7 @@ struct CachedExchange {
 
   private func decide(_ lookup: Lookup, for request: CacheRequest) async throws -> ResponseMessage {
     let now = cache.instant(context)
-    switch cache.rules.decision(for: request, among: usable(lookup.entries.responses), at: now) {
+    switch cache.rules.decision(for: request, among: lookup.entries.responses.usable(in: context), at: now) {
     case .use(let hit):
       return try await result(hit, of: lookup, hit.cacheStatus)
     case .useAndRevalidate(let hit, let forward):
@@ -74,15 +74,6 @@ struct CachedExchange {
     case .unsatisfiable:
       return unsatisfiable()
     }
-  }
-
-  /// Returns the stored responses that may answer the call: redirects only for a call that does not follow them, because
-  /// they are followed further in.
-  func usable(_ stored: [StoredResponse]) -> [StoredResponse] {
-    guard stored.contains(where: \.isRedirect), context.values[RedirectPolicyKey.self] != .some(.none) else {
-      return stored
-    }
-    return stored.filter { !$0.isRedirect }
   }
 
   /// Returns the parts of the message that concern the cache, with the policy of the call.
@@ -130,17 +121,10 @@ struct CachedExchange {
       // Another process has removed the entry in the meantime.
       return try await forward(nil, lookup)
     }
-    cache.store.used(hit.stored.id)
-    var content = ResponseContent(data)
-    content.isDecoded = !hit.stored.servesRanges
-    if context.delivery == .buffered {
-      guard data.count <= context.contentLimit else {
-        throw TransportError.contentTooLarge(limit: context.contentLimit)
-      }
-      context.received(data.count)
+    if context.delivery == .buffered, data.count > context.contentLimit {
+      throw TransportError.contentTooLarge(limit: context.contentLimit)
     }
-    context.record(.cache(status))
-    return ResponseMessage(head: hit.head, content: content)
+    return cache.response(hit, data, status, to: context)
   }
 
   private func content(of hit: CacheHit, _ entries: CacheEntries) async -> Data? {
@@ -170,7 +154,7 @@ struct CachedExchange {
   ) -> (CacheHit, CacheStatus)? {
     guard !lookup.entries.isEmpty, !settings.isRevalidation,
       let hit = cache.rules.staleHit(
-        after: failure, to: request(of: lookup), among: usable(lookup.entries.responses), at: now)
+        after: failure, to: request(of: lookup), among: lookup.entries.responses.usable(in: context), at: now)
     else { return nil }
     var status = hit.cacheStatus
     status.forward = forward.reason
@@ -205,7 +189,28 @@ struct CachedExchange {
   private static let conditions: Set<String> = ["if-modified-since", "if-none-match", "if-range", "range"]
 }
 
+extension ResponseCache {
+  /// Returns the response to a call that a stored response answers.
+  func response(_ hit: CacheHit, _ data: Data, _ status: CacheStatus, to context: CallContext) -> ResponseMessage {
+    store.used(hit.stored.id)
+    var content = ResponseContent(data)
+    content.isDecoded = !hit.stored.servesRanges
+    if context.delivery == .buffered { context.received(data.count) }
+    context.record(.cache(status))
+    return ResponseMessage(head: hit.head, content: content)
+  }
+}
+
+extension [StoredResponse] {
+  /// The stored responses that may answer a call: redirects only if it does not follow them, because they are followed
+  /// further in.
+  func usable(in context: CallContext) -> [StoredResponse] {
+    guard contains(where: \.isRedirect), context.values[RedirectPolicyKey.self] != .some(.none) else { return self }
+    return filter { !$0.isRedirect }
+  }
+}
+
 extension StoredResponse {
   /// Whether the response is a redirect that a client can follow.
-  var isRedirect: Bool { ResponseMessage.isRedirect(HTTPResponse(status: status, headerFields: fields)) }
+  fileprivate var isRedirect: Bool { ResponseMessage.isRedirect(HTTPResponse(status: status, headerFields: fields)) }
 }

@@ -12,7 +12,7 @@ public import ApusCore
 /// While content is transferred under the default, the call ends after 20 seconds without a byte, or below 1 KiB/s over
 /// 60 seconds (``ExchangeTimeouts/stall``). An inherited deadline (``withDeadline(_:on:_:)``) covers everything and
 /// applies if it is earlier. Neither limit needs a task.
-package struct TimeoutMiddleware: Middleware {
+package struct TimeoutMiddleware: ContextMiddleware {
   let defaultTimeout: Duration?
 
   /// Creates the middleware.
@@ -22,15 +22,10 @@ package struct TimeoutMiddleware: Middleware {
     self.defaultTimeout = defaultTimeout
   }
 
-  /// Sets the deadline and passes the request on.
+  /// Sets the deadline.
   ///
   /// - Throws: ``TransportError`` with the code `timeout` if no time is left; nothing is sent.
-  package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    try await next(request, context: limited(context))
-  }
-
-  private func limited(_ context: CallContext) throws -> CallContext {
-    var context = context
+  package func prepare(_ context: inout CallContext) throws {
     if let own = context.timeout {
       guard own > .zero else { throw Self.noTime(own) }
       context.limit(to: context.call.startInstant.advanced(by: own))
@@ -38,7 +33,6 @@ package struct TimeoutMiddleware: Middleware {
       guard defaultTimeout > .zero else { throw Self.noTime(defaultTimeout) }
       context.limitExcludingTransfer(defaultTimeout)
     }
-    return context
   }
 
   private static func noTime(_ limit: Duration) -> TransportError {

@@ -26,11 +26,6 @@ struct CacheInvalidations: Hashable, Sendable {
     var everything: UInt64 = 0
   }
 
-  private struct Flight: Hashable {
-    let generation: UInt64
-    var count: Int
-  }
-
   /// The number of changes.
   private(set) var generation: UInt64 = 0
   private(set) var floors = Floors()
@@ -43,8 +38,8 @@ struct CacheInvalidations: Hashable, Sendable {
   private var targets: [KeyedDigest: UInt64] = [:]
   /// Responses in flight of earlier generations count as invalidated.
   private var targetFloor: UInt64 = 0
-  /// The requests in flight by the generation at which they were sent, in order.
-  private var flights: [Flight] = []
+  /// The number of requests in flight.
+  private var flights = 0
   private let capacity: Int
 
   /// - Parameter capacity: the maximum number of recorded groups and accounts, and of targets. Beyond it the oldest are
@@ -59,27 +54,20 @@ struct CacheInvalidations: Hashable, Sendable {
   /// The number of recorded targets.
   var targetCount: Int { targets.count }
   /// Whether a request is in flight.
-  var hasFlights: Bool { !flights.isEmpty }
+  var hasFlights: Bool { flights > 0 }
 
   // MARK: Requests
 
-  /// Records that a request is sent. Returns its generation, for ``end(_:)``.
+  /// Records that a request is sent, until ``end()``. Returns its generation.
   mutating func begin() -> UInt64 {
-    if let last = flights.indices.last, flights[last].generation == generation {
-      flights[last].count += 1
-    } else {
-      flights.append(Flight(generation: generation, count: 1))
-    }
+    flights += 1
     return generation
   }
 
   /// Records that the response to a request was stored, or that there will be none.
-  mutating func end(_ generation: UInt64) {
-    guard let index = flights.lastIndex(where: { $0.generation == generation }) else { return }
-    flights[index].count -= 1
-    guard flights[index].count == 0 else { return }
-    flights.remove(at: index)
-    if flights.isEmpty, !targets.isEmpty { targets = [:] }
+  mutating func end() {
+    flights = max(0, flights - 1)
+    if flights == 0, !targets.isEmpty { targets = [:] }
   }
 
   // MARK: Changes
@@ -132,10 +120,8 @@ struct CacheInvalidations: Hashable, Sendable {
   }
 
   private mutating func record(_ invalidated: [KeyedDigest]) {
-    guard !invalidated.isEmpty, let oldest = flights.first?.generation else { return }
+    guard flights > 0 else { return }
     for target in invalidated { targets[target] = generation }
-    guard targets.count > capacity else { return }
-    targets = targets.filter { $0.value > oldest }
     guard targets.count > capacity else { return }
     targetFloor = generation
     targets = [:]

@@ -128,17 +128,17 @@ final class FolderStore: Sendable {
 
   // MARK: Requests
 
-  /// Records that a request is sent. Returns its generation, for the exchange of its response and for ``end(_:)``.
+  /// Records that a request is sent. Returns its generation, for the exchange of its response and for ``end()``.
   func begin() -> UInt64 {
     folder?.state.withLock { $0.invalidations.begin() } ?? 0
   }
 
   /// Records that the response to a request was stored, or that there will be none.
-  func end(_ generation: UInt64) {
-    folder?.state.withLock { $0.invalidations.end(generation) }
+  func end() {
+    folder?.state.withLock { $0.invalidations.end() }
   }
 
-  /// Applies the effect of a response, before ``end(_:)``. Entries that a response to HEAD invalidates are removed.
+  /// Applies the effect of a response, before ``end()``. Entries that a response to HEAD invalidates are removed.
   ///
   /// - Parameters:
   ///   - content: the content of the new response. `nil`: a response without content, as to HEAD.

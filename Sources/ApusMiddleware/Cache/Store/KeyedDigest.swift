@@ -66,13 +66,23 @@ struct KeyedHasher: Sendable {
 
   /// Adds a text.
   mutating func combine(_ text: String) {
-    let isAdded: Void? = text.utf8.withContiguousStorageIfAvailable { combine(UnsafeRawBufferPointer($0)) }
-    if isAdded == nil { Array(text.utf8).withUnsafeBytes { combine($0) } }
+    combine(UInt64(text.utf8.count))
+    combineUncounted(text)
+  }
+
+  /// Adds a text whose length was added before.
+  mutating func combineUncounted(_ text: String) {
+    let isAdded: Void? = text.utf8.withContiguousStorageIfAvailable { combineUncounted(UnsafeRawBufferPointer($0)) }
+    if isAdded == nil { Array(text.utf8).withUnsafeBytes { combineUncounted($0) } }
   }
 
   /// Adds bytes.
   mutating func combine(_ bytes: UnsafeRawBufferPointer) {
     combine(UInt64(bytes.count))
+    combineUncounted(bytes)
+  }
+
+  private mutating func combineUncounted(_ bytes: UnsafeRawBufferPointer) {
     let rest = absorbWords(of: bytes)
     guard rest > 0 else { return }
     // Bytes fill whole words; the length tells them apart from longer ones.
@@ -82,6 +92,12 @@ struct KeyedHasher: Sendable {
   /// Returns the digest. The hasher must not be used afterwards.
   mutating func finish() -> KeyedDigest {
     finish(UnsafeRawBufferPointer(start: nil, count: 0))
+  }
+
+  /// Returns the digest after a last text, whose length need not be added. The hasher must not be used afterwards.
+  mutating func finish(_ last: String) -> KeyedDigest {
+    let digest = last.utf8.withContiguousStorageIfAvailable { finish(UnsafeRawBufferPointer($0)) }
+    return digest ?? Array(last.utf8).withUnsafeBytes { finish($0) }
   }
 
   private mutating func finish(_ last: UnsafeRawBufferPointer) -> KeyedDigest {

@@ -44,15 +44,7 @@ final class MemoryStore: Sendable {
 
   /// Returns the responses of a key. Does not count as a use.
   func entries(for key: CacheKey) -> CacheEntries {
-    state.withLock { state in
-      var found = CacheEntries()
-      state.index.forEach(under: key) { _, stored in
-        var entry = stored.entry
-        if state.invalidations.isInvalidated(stored.groups, sentAt: stored.generation) { entry.invalidate() }
-        if found.isEmpty { found = entry } else { found.append(entry) }
-      }
-      return found
-    }
+    state.withLock { $0.entries(for: key) }
   }
 
   /// Records that an entry was used: entries that were not used for the longest time are removed first.
@@ -62,22 +54,35 @@ final class MemoryStore: Sendable {
 
   // MARK: Requests
 
-  /// Records that a request is sent. Returns its generation, for the exchange of its response and for ``end(_:)``.
+  /// Records that a request is sent. Returns its generation, for the exchange of its response and for ``end()``.
   func begin() -> UInt64 {
     change { $0.invalidations.begin() }
   }
 
-  /// Does the same as ``begin()`` if nothing is stored under a key. Returns `nil` otherwise.
-  func beginIfAbsent(_ key: CacheKey) -> UInt64? {
-    change { $0.index.contains(key) ? nil : $0.invalidations.begin() }
+  /// What is stored under a key.
+  enum Found: Sendable {
+    case found(CacheEntries)
+    /// Nothing. A request was recorded, as by ``begin()``.
+    case began(UInt64)
+  }
+
+  /// Returns the responses of a key. Without any, records that a request is sent.
+  func entriesOrBegin(_ key: CacheKey) -> Found {
+    state.withLock { state in
+      let entries = state.entries(for: key)
+      guard entries.isEmpty else { return .found(entries) }
+      let token = state.invalidations.begin()
+      activity.store(state.activity, ordering: .releasing)
+      return .began(token)
+    }
   }
 
   /// Records that the response to a request was stored, or that there will be none.
-  func end(_ generation: UInt64) {
-    change { $0.invalidations.end(generation) }
+  func end() {
+    change { $0.invalidations.end() }
   }
 
-  /// Applies the effect of a response, before ``end(_:)``.
+  /// Applies the effect of a response, before ``end()``.
   ///
   /// - Parameters:
   ///   - content: the content of the new response. `nil`: a response without content, as to HEAD.
@@ -171,6 +176,17 @@ extension MemoryStore {
 
     /// The number of entries, and 1 while requests are in flight.
     var activity: Int { index.count + (invalidations.hasFlights ? 1 : 0) }
+
+    /// Returns the responses of a key.
+    func entries(for key: CacheKey) -> CacheEntries {
+      var found = CacheEntries()
+      index.forEach(under: key) { _, stored in
+        var entry = stored.entry
+        if invalidations.isInvalidated(stored.groups, sentAt: stored.generation) { entry.invalidate() }
+        if found.isEmpty { found = entry } else { found.append(entry) }
+      }
+      return found
+    }
 
     /// Removes the outdated entries, and those that must be validated but cannot be. Returns them.
     mutating func remove(_ update: CacheUpdate, under key: CacheKey) -> [CacheIndex<Stored>.Entry] {

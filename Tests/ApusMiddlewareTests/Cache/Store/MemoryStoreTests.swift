@@ -136,7 +136,7 @@ struct MemoryStoreTests {
     #expect(put(update("ETag: \"a\"", sentAt: generation), under: key()))
     #expect(store.entries(for: key()).responses.map(\.isInvalidated) == [true])
     #expect(put(update(sentAt: store.begin()), under: key()))
-    store.end(generation)
+    store.end()
   }
 
   @Test("An invalidated group concerns what was requested before, whenever it was stored")
@@ -169,7 +169,7 @@ struct MemoryStoreTests {
     store.invalidate(groups: ["g"])
     let generation = store.begin()
     #expect(generation == 0 && !store.isEmpty)
-    store.end(generation)
+    store.end()
     #expect(store.isEmpty)
     put(update(), under: key())
     #expect(!store.isEmpty)
@@ -247,7 +247,7 @@ struct MemoryStoreTests {
           update.outdated = Set(store.entries(for: flightKey).responses.map(\.id))
           let text = "\(flight.account) \(flight.session) \(flight.state)"
           _ = store.apply(update, content: Data(text.utf8), under: flightKey, at: CacheWorld.origin)
-          store.end(flight.generation)
+          store.end()
         case 3:
           sessions[account] += 1
           store.remove(account: UInt64(account))
@@ -275,10 +275,10 @@ struct MemoryStoreTests {
         group.addTask {
           for round in 0..<200 {
             let key = keys[(round + number) % keys.count]
-            let generation = store.begin()
+            _ = store.begin()
             _ = store.apply(update, content: Data(count: 500), under: key, at: CacheWorld.origin)
             for response in store.entries(for: key).responses { store.used(response.id) }
-            store.end(generation)
+            store.end()
             if round % 50 == number { store.remove(account: UInt64(number % 2)) }
           }
         }

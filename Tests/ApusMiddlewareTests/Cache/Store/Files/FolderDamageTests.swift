@@ -262,7 +262,8 @@ struct FolderDamageTests {
       if isFolder { #expect(store.problem?.cause == .accessibleToOthers) }
       await store.removeAll()
       await store.invalidate(groups: ["g"])
-      store.end(store.begin())
+      _ = store.begin()
+      store.end()
       // When the reason is gone, the folder is opened after a second.
       try files.removeItem(atPath: bench.path)
       #expect(await !bench.put(store))

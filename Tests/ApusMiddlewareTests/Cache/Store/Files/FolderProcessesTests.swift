@@ -118,7 +118,7 @@ struct FolderProcessesTests {
       #expect(await !bench.put(store, .account(1, "/a"), CacheWorld.update(sentAt: before)))
       #expect(await !bench.put(other, .account(1, "/a"), CacheWorld.update(sentAt: earlier)))
       #expect(await bench.put(store, .account(1, "/a"), CacheWorld.update(sentAt: store.begin())))
-      store.end(before)
+      store.end()
     }
   }
 
@@ -168,7 +168,7 @@ struct FolderProcessesTests {
             await stores[1 - index].remove(account: UInt64(account))
           }
           await bench.put(store, target, CacheWorld.update(["ETag: \"a\""], sentAt: generation, groups: ["g"]), text)
-          store.end(generation)
+          store.end()
         default:
           _ = await store.subjects()
           // A lookup precedes each request, and reads what other processes have changed.
@@ -209,7 +209,7 @@ struct FolderProcessesTests {
               update.outdated = Set(entries.responses.prefix(2).map(\.id))
               let content = Data(repeating: UInt8(task), count: 1000 + round)
               _ = await store.apply(update, content: content, under: key, at: CacheWorld.origin)
-              store.end(generation)
+              store.end()
               if round % 10 == task { await store.remove(account: 1) }
               if round % 12 == task { await store.invalidate(groups: ["g"]) }
             }

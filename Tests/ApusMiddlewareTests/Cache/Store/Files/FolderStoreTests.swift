@@ -218,7 +218,7 @@ struct FolderStoreTests {
       #expect(await bench.put(store, update("ETag: \"a\"", sentAt: generation)))
       #expect(await bench.texts(store) == ["content*"])
       #expect(await bench.texts(bench.store()) == ["content*"])
-      store.end(generation)
+      store.end()
     }
   }
 

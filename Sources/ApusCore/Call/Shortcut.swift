@@ -1,0 +1,44 @@
+/// A middleware that handles most calls before and after the rest of the pipeline, without a frame of its own.
+///
+/// A frame between a call and its exchange costs more than what a cache does for a response that it does not store.
+package protocol ShortcutMiddleware: ConditionalMiddleware, AnyObject {
+  /// Begins a call that has to pass no other middleware before this one, so that its message is as built from the
+  /// request.
+  func begin(_ request: RequestMessage, _ context: CallContext) -> Shortcut
+
+  /// Ends a call that has skipped the middleware and got a response. It must be quick.
+  ///
+  /// - Parameters:
+  ///   - token: the number from ``begin(_:_:)``. `nil`: another middleware came before, or the call was not for this
+  ///     one.
+  /// - Returns: whether the response is the result. `false`: ``finish(_:of:)`` is called.
+  func end(_ token: UInt64?, _ response: ResponseMessage, _ context: CallContext) -> Bool
+
+  /// Ends a call that has skipped the middleware and failed.
+  func fail(_ token: UInt64)
+
+  /// Handles a response for which ``end(_:_:_:)`` has returned `false`.
+  ///
+  /// - Returns: the result of the call.
+  func finish(
+    _ response: ResponseMessage, to request: RequestMessage, _ context: CallContext, _ skip: Skip
+  ) async throws -> ResponseMessage
+}
+
+/// How a call continues after a ``ShortcutMiddleware``.
+package enum Shortcut: Sendable {
+  /// The call passes the middleware.
+  case pass
+  /// The call skips the middleware. The number identifies the call at its end.
+  case skip(UInt64)
+  /// The middleware has the result.
+  case response(ResponseMessage)
+}
+
+/// How a call has skipped a ``ShortcutMiddleware``.
+package struct Skip: Sendable {
+  /// The number from ``ShortcutMiddleware/begin(_:_:)``; `nil` if it was not called.
+  package let token: UInt64?
+  /// The rest of the pipeline.
+  package let next: Next
+}

@@ -1,0 +1,67 @@
+package import ApusCore
+import HTTPTypes
+
+/// What the cache does without a frame in the pipeline: it answers plain requests with fresh responses in memory, and
+/// forwards those for which nothing is stored.
+extension CacheMiddleware: ShortcutMiddleware {
+  private static let plainMiss = TraceEvent.Kind.cache(CacheStatus(forward: .uriMiss))
+
+  package func begin(_ request: RequestMessage, _ context: CallContext) -> Shortcut {
+    guard case .memory(let store) = cache.store, !context.hasEnvironmentValues, request.head.method == .get,
+      request.content.isEmpty, context.delivery != .described, CacheSession.isPlain(request.head.headerFields),
+      !context.values.contains(CacheSettingsKey.self) || context.values[CacheSettingsKey.self].isPlain,
+      let origin = context.baseOrigin
+    else { return .pass }
+    let target = store.subjects.target(request.target, at: origin)
+    let key = CacheKey(target: target, account: nil, session: CacheSession.noDigest)
+    switch store.entriesOrBegin(key) {
+    case .began(let token): return .skip(token)
+    case .found(let entries): return result(of: request, context, in: entries)
+    }
+  }
+
+  private func result(of request: RequestMessage, _ context: CallContext, in entries: CacheEntries) -> Shortcut {
+    let usable = entries.responses.usable(in: context)
+    guard
+      case .use(let hit) = cache.rules.decision(
+        for: CacheRequest(request.head), among: usable, at: cache.instant(context)),
+      hit.form == .whole, let data = entries.content(of: hit.stored.id), data.count <= context.contentLimit
+    else { return .pass }
+    return .response(cache.response(hit, data, hit.cacheStatus, to: context))
+  }
+
+  package func end(_ token: UInt64?, _ response: ResponseMessage, _ context: CallContext) -> Bool {
+    guard token != nil else {
+      return cache.store.isIdle || context.method.isSafe || context.values.contains(CacheSettingsKey.self)
+        || context.delivery == .described
+    }
+    guard response.isMarkedNoStore else { return false }
+    cache.store.end()
+    context.recordWithLast(Self.plainMiss)
+    return true
+  }
+
+  package func fail(_ token: UInt64) {
+    cache.store.end()
+  }
+
+  package func finish(
+    _ response: ResponseMessage, to request: RequestMessage, _ context: CallContext, _ skip: Skip
+  ) async throws -> ResponseMessage {
+    guard let token = skip.token else {
+      await unsafeCallEnded(request, response, context)
+      return response
+    }
+    let exchange = CachedExchange(cache, request, (context, context.values[CacheSettingsKey.self]), skip.next)
+    guard let lookup = try await exchange.lookup() else {
+      cache.store.end()
+      return response
+    }
+    return try await exchange.received(response, nil, token, lookup)
+  }
+}
+
+extension CacheSettings {
+  /// Whether the settings concern only what is stored.
+  fileprivate var isPlain: Bool { mode == nil && !isRevalidation && invalidatedGroups.isEmpty }
+}
