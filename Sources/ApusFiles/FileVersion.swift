@@ -44,4 +44,6 @@ package struct FileIdentity: Hashable, Sendable {
     owner = UInt32(status.st_uid)
     mode = UInt32(status.st_mode)
   }
+
+  package var size: Int64 { version.size }
 }

@@ -30,6 +30,15 @@ extension Folder {
 
   /// Returns the version of a regular file without opening it. `nil`: there is no regular file with the name.
   package func version(of file: String) throws(FileError) -> FileVersion? {
+    try status(of: file).map { FileVersion($0) }
+  }
+
+  /// Returns the identity of a regular file without opening it. `nil`: there is no regular file with the name.
+  package func identity(of file: String) throws(FileError) -> FileIdentity? {
+    try status(of: file).map { FileIdentity($0) }
+  }
+
+  private func status(of file: String) throws(FileError) -> stat? {
     var status = stat()
     do throws(FileError) {
       try systemCall("examined", file) { fstatat(descriptor.number, file, &status, AT_SYMLINK_NOFOLLOW) }
@@ -37,7 +46,7 @@ extension Folder {
       guard error.number == ENOENT else { throw error }
       return nil
     }
-    return status.st_mode & S_IFMT == S_IFREG ? FileVersion(status) : nil
+    return status.st_mode & S_IFMT == S_IFREG ? status : nil
   }
 
   /// Sets the modification time of a file to the current time. Does nothing if that is impossible.

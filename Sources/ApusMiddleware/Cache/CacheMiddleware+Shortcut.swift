@@ -1,22 +1,32 @@
 package import ApusCore
 import HTTPTypes
 
-/// What the cache does without a frame in the pipeline: it answers plain requests with fresh responses in memory, and
-/// forwards those for which nothing is stored.
+/// What the cache does without a frame in the pipeline: it answers plain requests with fresh responses that are in
+/// memory, and forwards those for which nothing is stored.
 extension CacheMiddleware: ShortcutMiddleware {
   private static let plainMiss = TraceEvent.Kind.cache(CacheStatus(forward: .uriMiss))
 
   package func begin(_ request: RequestMessage, _ context: CallContext) -> Shortcut {
-    guard case .memory(let store) = cache.store, !context.hasEnvironmentValues, request.head.method == .get,
+    guard !context.hasEnvironmentValues, request.head.method == .get,
       request.content.isEmpty, context.delivery != .described, CacheSession.isPlain(request.head.headerFields),
       !context.values.contains(CacheSettingsKey.self) || context.values[CacheSettingsKey.self].isPlain,
       let origin = context.baseOrigin
     else { return .pass }
-    let target = store.subjects.target(request.target, at: origin)
-    let key = CacheKey(target: target, account: nil, session: CacheSession.noDigest)
-    switch store.entriesOrBegin(key) {
+    switch found(for: request.target, at: origin) {
     case .began(let token): return .skip(token)
     case .found(let entries): return result(of: request, context, in: entries)
+    case nil: return .pass
+    }
+  }
+
+  /// Returns what is stored for a request without credentials; `nil` if finding it takes longer.
+  private func found(for target: String, at origin: Origin) -> CacheStore.Found? {
+    switch cache.store {
+    case .memory(let store):
+      return store.entriesOrBegin(.plain(target, at: origin, store.subjects))
+    case .folder(let store):
+      guard !CacheSession.hasCredentials(inQuery: target), let subjects = store.openSubjects else { return nil }
+      return store.entriesOrBegin(.plain(target, at: origin, subjects))
     }
   }
 
@@ -58,6 +68,13 @@ extension CacheMiddleware: ShortcutMiddleware {
       return response
     }
     return try await exchange.received(response, nil, token, lookup)
+  }
+}
+
+extension CacheKey {
+  /// Returns the key of a request without credentials of any kind.
+  fileprivate static func plain(_ target: String, at origin: Origin, _ subjects: CacheSubjects) -> CacheKey {
+    CacheKey(target: subjects.target(target, at: origin), account: nil, session: CacheSession.noDigest)
   }
 }
 

@@ -141,9 +141,14 @@ struct CacheSession {
 
   /// Adds a query, whose parameters are part of the URL. Only their names matter here.
   mutating func add(query target: String) {
-    guard !hasCredentials, let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return }
+    hasCredentials = hasCredentials || Self.hasCredentials(inQuery: target)
+  }
+
+  /// Whether the query of a target has a parameter whose name says that its value is a secret.
+  static func hasCredentials(inQuery target: String) -> Bool {
+    guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return false }
     let query = target.utf8[target.utf8.index(after: mark)...]
-    hasCredentials = query.split(separator: UInt8(ascii: "&")).contains { item in
+    return query.split(separator: UInt8(ascii: "&")).contains { item in
       RevealingWords.mark(field: item.prefix { $0 != UInt8(ascii: "=") })
     }
   }

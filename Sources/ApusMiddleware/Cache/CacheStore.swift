@@ -55,6 +55,13 @@ enum CacheStore: Sendable {
     }
   }
 
+  /// What is stored under a key.
+  enum Found: Sendable {
+    case found(CacheEntries)
+    /// Nothing. A request was recorded, as by ``begin()``.
+    case began(UInt64)
+  }
+
   /// Returns the content of a response, empty if it has none; `nil` if it does not exist any more.
   func content(of id: UInt64, in entries: CacheEntries) async -> Data? {
     if let content = entries.content(of: id) { return content }

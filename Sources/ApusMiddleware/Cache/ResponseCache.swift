@@ -47,6 +47,8 @@ public final class ResponseCache: Sendable {
 
     /// Stores responses in a folder, also for later processes.
     ///
+    /// Small responses that were read lately are also kept in memory, up to 4 MiB.
+    ///
     /// The folder and its files are accessible to their owner only; on Apple platforms use a folder in the caches
     /// directory. If the folder cannot be used, nothing is stored; calls are not affected.
     ///
@@ -68,7 +70,7 @@ public final class ResponseCache: Sendable {
   let account: String?
   let revalidations = Mutex(RevalidationState())
   private let owner = Mutex(CacheOwner())
-  private let memoryWarning: MemoryWarning?
+  private let memoryWarning: MemoryWarning
   private let now: @Sendable () -> Date
 
   /// Creates a cache.
@@ -96,7 +98,10 @@ public final class ResponseCache: Sendable {
     entryLimit = CacheIndex<Never>(capacity: storage.capacity).entryLimit
     (self.account, self.rules, self.now) = (account, rules, now)
     memoryWarning =
-      if case .memory(let store) = store { MemoryWarning { [weak store] in store?.removeAll() } } else { nil }
+      switch store {
+      case .memory(let store): MemoryWarning { [weak store] in store?.removeAll() }
+      case .folder(let store): MemoryWarning { [weak store] in store?.removeCopies() }
+      }
   }
 
   /// Removes all stored responses, of all accounts. Responses that are arriving are not stored.

@@ -109,6 +109,7 @@ final class FolderStore: Sendable {
   /// Returns the responses of a key, with the content of entries of at most 64 KiB. Does not count as a use.
   func entries(for key: CacheKey) async -> CacheEntries {
     guard let folder = await opened() else { return CacheEntries() }
+    if let copies = folder.copies(for: key) { return copies }
     return await lookups.run { folder.entries(for: key) }
   }
 
@@ -131,6 +132,21 @@ final class FolderStore: Sendable {
   /// Records that a request is sent. Returns its generation, for the exchange of its response and for ``end()``.
   func begin() -> UInt64 {
     folder?.state.withLock { $0.invalidations.begin() } ?? 0
+  }
+
+  /// Returns the responses of a key if they are in memory. Without any, records that a request is sent. `nil`: the folder
+  /// is not open yet, or files must be read.
+  func entriesOrBegin(_ key: CacheKey) -> CacheStore.Found? {
+    guard let copies = folder?.copies(for: key) else { return nil }
+    return copies.isEmpty ? .began(begin()) : .found(copies)
+  }
+
+  /// The digests for the keys, if the folder is open.
+  var openSubjects: CacheSubjects? { folder?.subjects }
+
+  /// Removes what is kept in memory of entries that were read lately.
+  func removeCopies() {
+    folder?.removeCopies()
   }
 
   /// Records that the response to a request was stored, or that there will be none.

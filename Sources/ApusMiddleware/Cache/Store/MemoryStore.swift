@@ -59,15 +59,8 @@ final class MemoryStore: Sendable {
     change { $0.invalidations.begin() }
   }
 
-  /// What is stored under a key.
-  enum Found: Sendable {
-    case found(CacheEntries)
-    /// Nothing. A request was recorded, as by ``begin()``.
-    case began(UInt64)
-  }
-
   /// Returns the responses of a key. Without any, records that a request is sent.
-  func entriesOrBegin(_ key: CacheKey) -> Found {
+  func entriesOrBegin(_ key: CacheKey) -> CacheStore.Found {
     state.withLock { state in
       let entries = state.entries(for: key)
       guard entries.isEmpty else { return .found(entries) }

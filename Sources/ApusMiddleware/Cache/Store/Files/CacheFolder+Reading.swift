@@ -18,21 +18,48 @@ extension CacheFolder {
     }
     var entries = CacheEntries()
     for (id, serial) in candidates {
-      guard let found = load(id, name(key, serial), completely: false) else { continue }
-      var response = found.head.response
-      let isInvalidated: Bool? = state.withLock { state in
-        let generation = response.exchange.generation
-        guard !state.invalidations.isRemoved(account: key.account, sentAt: generation) else { return nil }
-        return state.invalidations.isInvalidated(found.head.groups, sentAt: generation)
+      let name = name(key, serial)
+      guard let found = load(id, name, completely: false) else { continue }
+      let response: StoredResponse? = state.withLock { state in
+        if found.isComplete, found.size <= EntryFormat.smallSize {
+          let copy = RecentEntries.Copy(
+            head: found.head, content: found.content, name: name, identity: found.identity)
+          state.recent.insert(copy, id)
+        }
+        return state.present(found.head, id, of: key.account)
       }
-      guard let isInvalidated else {
-        discard(id, name(key, serial))
+      guard let response else {
+        discard(id, name)
         continue
       }
-      response.id = id
-      response.isInvalidated = response.isInvalidated || isInvalidated
       entries.append(CacheEntries(response, found.content))
     }
+    return entries
+  }
+
+  /// Returns the responses of a key from copies in memory, if their files have not changed. `nil`: files must be read,
+  /// which takes longer. Does not count as a use.
+  ///
+  /// Examines the files: a call of the system for the folder, and one for each entry.
+  func copies(for key: CacheKey) -> CacheEntries? {
+    guard let shared = shared.read() else { return nil }
+    var entries = CacheEntries()
+    let copies: [RecentEntries.Copy]? = state.withLock { state in
+      guard state.isCurrent(shared) else { return nil }
+      var copies: [RecentEntries.Copy] = []
+      var ids: [UInt64] = []
+      state.index.forEach(under: key) { id, _ in ids.append(id) }
+      for id in ids {
+        guard let copy = state.recent.use(id), let response = state.present(copy.head, id, of: key.account) else {
+          return nil
+        }
+        copies.append(copy)
+        entries.append(CacheEntries(response, copy.content))
+      }
+      return copies
+    }
+    guard let copies else { return nil }
+    for copy in copies { guard (try? folder.identity(of: copy.name)) == copy.identity else { return nil } }
     return entries
   }
 

@@ -23,6 +23,7 @@ extension CacheFolder {
   /// Removes the entries whose keys meet a condition, of all processes, and records this. Responses to requests in
   /// flight are not stored.
   func remove(_ change: CacheInvalidations.Change, where isRemoved: @Sendable (CacheKey) -> Bool) {
+    defer { removeCopies() }
     let isShared: Void? = locked { (shared) throws(FileError) in
       // A process that is killed between these two steps leaves entries that are not used any more.
       try record([change], &shared)
@@ -36,6 +37,11 @@ extension CacheFolder {
     recordUnshared([change])
     try? scan()
     removeUnshared { $0.removeAll(where: isRemoved) }
+  }
+
+  /// Removes the copies of entries in memory.
+  func removeCopies() {
+    state.withLock { $0.recent.removeAll() }
   }
 
   /// The number of bytes of the entries of all processes.

@@ -19,6 +19,7 @@ final class CacheFolder: Sendable {
 
   struct State: Sendable {
     var index: CacheIndex<FileEntry>
+    var recent = RecentEntries()
     var invalidations = CacheInvalidations(capacity: Int(SharedRecord.capacity))
     /// The number of records that `invalidations` contains.
     var records: UInt64 = 0
@@ -193,6 +194,22 @@ final class CacheFolder: Sendable {
 }
 
 extension CacheFolder.State {
+  /// Whether this process knows all changes of other processes.
+  func isCurrent(_ shared: SharedState) -> Bool {
+    !isOutdated && shared.changes <= changes && shared.generation <= invalidations.generation
+      && shared.records <= records
+  }
+
+  /// Returns a response with what has happened since its file was written. `nil`: it must not be used.
+  func present(_ head: EntryHead, _ id: UInt64, of account: UInt64?) -> StoredResponse? {
+    var response = head.response
+    let generation = response.exchange.generation
+    guard !invalidations.isRemoved(account: account, sentAt: generation) else { return nil }
+    response.id = id
+    response.isInvalidated = response.isInvalidated || invalidations.isInvalidated(head.groups, sentAt: generation)
+    return response
+  }
+
   /// Inserts an entry, unless another thread has just found its file.
   mutating func insert(_ key: CacheKey, size: Int64, _ entry: CacheFolder.FileEntry) {
     guard id(of: key, entry.serial) == nil else { return }

@@ -88,6 +88,7 @@ struct EntryFormat: Sendable {
     let isComplete: Bool
     /// The number of bytes of the file.
     let size: Int64
+    let identity: FileIdentity
   }
 
   /// Reads a file.
@@ -97,7 +98,8 @@ struct EntryFormat: Sendable {
   /// - Returns: `nil` if the file is damaged, altered, renamed, or has another version.
   /// - Throws: ``FileError`` if reading failed, which does not say that the file is damaged.
   func read(_ file: Descriptor, _ name: String, completely: Bool) throws(FileError) -> Found? {
-    let size = try file.size
+    let identity = try file.identity
+    let size = identity.size
     guard size >= Self.prefixLength, size <= Self.sizeLimit else { return nil }
     var bytes = try file.read(completely ? Int(size) : min(Int(size), Self.smallSize), at: 0)
     guard let prefix = bytes.withUnsafeBytes({ Self.prefix($0) }), Int64(prefix.size) == size else { return nil }
@@ -110,13 +112,13 @@ struct EntryFormat: Sendable {
     }
     guard let head else { return nil }
     guard prefix.hasContent, bytes.count == prefix.size else {
-      return Found(head: head, content: nil, isComplete: !prefix.hasContent, size: size)
+      return Found(head: head, content: nil, isComplete: !prefix.hasContent, size: size, identity: identity)
     }
     let isWhole = bytes.withUnsafeBytes { bytes in
       content.digest(UnsafeRawBufferPointer(rebasing: bytes[headEnd...])) == prefix.contentDigest
     }
     guard isWhole else { return nil }
-    return Found(head: head, content: Data(bytes[headEnd...]), isComplete: true, size: size)
+    return Found(head: head, content: Data(bytes[headEnd...]), isComplete: true, size: size, identity: identity)
   }
 
   private static func prefix(_ bytes: UnsafeRawBufferPointer) -> Prefix? {
