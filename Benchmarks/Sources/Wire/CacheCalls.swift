@@ -31,16 +31,30 @@ struct CacheCalls {
       })
   }
 
-  private func usage(of way: Way, _ answer: Answer, inFlight: Int) async throws -> Usage {
+  /// What a call reads.
+  private struct Result {
+    let answer: Answer
+    var isDecoded = true
+
+    var name: String { answer.rawValue + (isDecoded ? "" : ", not decoded") }
+    static let all = Answer.allCases.map { Result(answer: $0) } + [Result(answer: .page, isDecoded: false)]
+  }
+
+  private func usage(of way: Way, _ result: Result, inFlight: Int) async throws -> Usage {
     guard let api = clients[way] else { throw Unexpected() }
-    let calls = answer.calls(inFlight: inFlight)
+    let calls = result.answer.calls(inFlight: inFlight)
     return try await withTaskExecutorPreference(loop) {
-      guard let count = answer.count else {
+      switch (result.answer.count, result.isDecoded) {
+      case (nil, _):
         let request = Request<Person>.get("/users/\(7)").cache(for: .seconds(3600))
         return try await Usage.of(calls, inFlight: inFlight) { _ = try await api.send(request) }
+      case (let count?, true):
+        let request = Request<[Person]>.get("/arrays/\(count)").cache(for: .seconds(3600))
+        return try await Usage.of(calls, inFlight: inFlight) { _ = try await api.send(request) }
+      case (let count?, false):
+        let request = Request<Data>.get("/arrays/\(count)").cache(for: .seconds(3600))
+        return try await Usage.of(calls, inFlight: inFlight) { _ = try await api.send(request) }
       }
-      let request = Request<[Person]>.get("/arrays/\(count)").cache(for: .seconds(3600))
-      return try await Usage.of(calls, inFlight: inFlight) { _ = try await api.send(request) }
     }
   }
 
@@ -58,11 +72,11 @@ struct CacheCalls {
       | answer | in flight | contender | processor µs | ratio | elapsed µs | ratio |
       |---|---|---|---|---|---|---|
       """)
-    for answer in Answer.allCases {
+    for result in Result.all {
       for inFlight in [1, connectionLimit] {
         let rows = try await interleaved(runs) {
           var row: [Usage] = []
-          for way in Way.allCases { row.append(try await lineup.usage(of: way, answer, inFlight: inFlight)) }
+          for way in Way.allCases { row.append(try await lineup.usage(of: way, result, inFlight: inFlight)) }
           return row
         }
         for (index, way) in Way.allCases.enumerated() {
@@ -72,7 +86,7 @@ struct CacheCalls {
               Calls.spread(rows.map { $0[index][keyPath: value] / $0[0][keyPath: value] }),
             ]
           }
-          print("| \(answer.rawValue) | \(inFlight) | \(way.rawValue) | \(cells.joined(separator: " | ")) |")
+          print("| \(result.name) | \(inFlight) | \(way.rawValue) | \(cells.joined(separator: " | ")) |")
         }
         fflush(nil)
       }
