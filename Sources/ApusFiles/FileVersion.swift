@@ -31,7 +31,8 @@ package struct FileVersion: Hashable, Sendable, Codable {
 
 /// The version of a file with its device, owner and permissions.
 ///
-/// An identity is meaningful only while the file is open, because the system may reuse the inode number afterwards.
+/// Once the file is closed, the system may reuse the inode number. Two files then have different identities only if their
+/// sizes or times differ.
 package struct FileIdentity: Hashable, Sendable {
   private let version: FileVersion
   private let device: UInt64

@@ -75,24 +75,24 @@ extension Call {
     guard let shortcut = host.pipeline.shortcut else {
       return try await Next(pipeline: host.pipeline, index: first)(message, context: context)
     }
-    var token: UInt64?
+    var number: UInt64?
     if first == host.pipeline.shortcutIndex {
       switch shortcut.begin(message, context) {
       case .response(let response): return response
-      case .skip(let number): token = number
+      case .skip(let given): number = given
       case .pass: break
       }
     }
-    let next = Next(pipeline: host.pipeline, index: token == nil ? first : first + 1)
+    let next = Next(pipeline: host.pipeline, index: number == nil ? first : first + 1)
     let response: ResponseMessage
     do {
       response = try await next(message, context: context)
     } catch {
-      if let token { shortcut.fail(token) }
-      throw error
+      guard let number, shortcut.fail(number, error) else { throw error }
+      return try await shortcut.intercept(message, context: context, next: next)
     }
-    if shortcut.end(token, response, context) { return response }
-    return try await shortcut.finish(response, to: message, context, Skip(token: token, next: next))
+    if shortcut.end(number, response, context) { return response }
+    return try await shortcut.finish(response, to: message, context, Skip(number: number, next: next))
   }
 
   /// Returns the output of an expected rejection.

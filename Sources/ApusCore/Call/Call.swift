@@ -87,8 +87,8 @@ final class Call: DeadlineTarget {
   /// Adds an event that begins no phase, with the instant of the last one.
   func recordWithLast(_ kind: TraceEvent.Kind, attempt: Int) {
     let isAdded = state.withLock { state in
-      guard state.appendNote(kind, attempt) else { return false }
-      if let reporter, let event = state.events.last { reporter.enqueue(event) }
+      guard let instant = state.appendNote(kind, attempt) else { return false }
+      if let reporter { reporter.enqueue(TraceEvent(kind: kind, instant: instant, attempt: attempt)) }
       return true
     }
     if isAdded { announce() }

@@ -107,15 +107,17 @@ struct CallState {
     if case .queued = event.kind, events.count < Self.usualEvents / 2 { events = events.map { $0 } }
   }
 
-  /// Appends an event that begins no phase, with the instant of the last one. Returns `false` if it was not added.
-  mutating func appendNote(_ kind: TraceEvent.Kind, _ attempt: Int) -> Bool {
-    guard !isEnded, let last = events.indices.last else { return false }
-    guard events.count < Self.eventLimit else {
+  /// Appends an event that begins no phase, with the instant of the last one. Returns the instant; `nil`: the call has
+  /// ended.
+  mutating func appendNote(_ kind: TraceEvent.Kind, _ attempt: Int) -> MonotonicInstant? {
+    guard !isEnded, let last = events.indices.last else { return nil }
+    let instant = events[last].instant
+    if events.count < Self.eventLimit {
+      events.append(TraceEvent(kind: kind, instant: instant, attempt: attempt))
+    } else {
       droppedEvents += 1
-      return false
     }
-    events.append(TraceEvent(kind: kind, instant: events[last].instant, attempt: attempt))
-    return true
+    return instant
   }
 
   /// Handles an event after the call's end. Stores only the information that calls sharing the exchange need.

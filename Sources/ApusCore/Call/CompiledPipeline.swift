@@ -24,7 +24,7 @@ final class CompiledPipeline: Sendable {
   let conditionsEnd: Int
   /// The middlewares that only change the context, by index.
   private let preparations: [(any ContextMiddleware)?]
-  /// The middleware that most calls skip, if there is one, and its index.
+  /// The middleware that most calls skip, if there is one, and its index; else -1.
   let shortcut: (any ShortcutMiddleware)?
   let shortcutIndex: Int
   let transport: any Transport

@@ -6,16 +6,18 @@ package protocol ShortcutMiddleware: ConditionalMiddleware, AnyObject {
   /// request.
   func begin(_ request: RequestMessage, _ context: CallContext) -> Shortcut
 
-  /// Ends a call that has skipped the middleware and got a response. It must be quick.
+  /// Called for every response, unless ``begin(_:_:)`` has returned it. It must be quick.
   ///
   /// - Parameters:
-  ///   - token: the number from ``begin(_:_:)``. `nil`: another middleware came before, or the call was not for this
-  ///     one.
+  ///   - number: the number of a call that has skipped the middleware. `nil`: the call was not asked, has passed the
+  ///     middleware, or was not for this one.
   /// - Returns: whether the response is the result. `false`: ``finish(_:of:)`` is called.
-  func end(_ token: UInt64?, _ response: ResponseMessage, _ context: CallContext) -> Bool
+  func end(_ number: UInt64?, _ response: ResponseMessage, _ context: CallContext) -> Bool
 
   /// Ends a call that has skipped the middleware and failed.
-  func fail(_ token: UInt64)
+  ///
+  /// - Returns: whether the call passes the middleware after all.
+  func fail(_ number: UInt64, _ error: any Error) -> Bool
 
   /// Handles a response for which ``end(_:_:_:)`` has returned `false`.
   ///
@@ -29,7 +31,7 @@ package protocol ShortcutMiddleware: ConditionalMiddleware, AnyObject {
 package enum Shortcut: Sendable {
   /// The call passes the middleware.
   case pass
-  /// The call skips the middleware. The number identifies the call at its end.
+  /// The call skips the middleware, which gets the number back at the end of the call.
   case skip(UInt64)
   /// The middleware has the result.
   case response(ResponseMessage)
@@ -37,8 +39,8 @@ package enum Shortcut: Sendable {
 
 /// How a call has skipped a ``ShortcutMiddleware``.
 package struct Skip: Sendable {
-  /// The number from ``ShortcutMiddleware/begin(_:_:)``; `nil` if it was not called.
-  package let token: UInt64?
+  /// The number of ``Shortcut/skip(_:)``; `nil` if the call was not asked, or was not for the middleware.
+  package let number: UInt64?
   /// The rest of the pipeline.
   package let next: Next
 }

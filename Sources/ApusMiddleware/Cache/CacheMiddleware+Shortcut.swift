@@ -13,7 +13,7 @@ extension CacheMiddleware: ShortcutMiddleware {
       let origin = context.baseOrigin
     else { return .pass }
     switch found(for: request.target, at: origin) {
-    case .began(let token): return .skip(token)
+    case .began(let generation): return .skip(generation)
     case .found(let entries): return result(of: request, context, in: entries)
     case nil: return .pass
     }
@@ -40,8 +40,8 @@ extension CacheMiddleware: ShortcutMiddleware {
     return .response(cache.response(hit, data, hit.cacheStatus, to: context))
   }
 
-  package func end(_ token: UInt64?, _ response: ResponseMessage, _ context: CallContext) -> Bool {
-    guard token != nil else {
+  package func end(_ generation: UInt64?, _ response: ResponseMessage, _ context: CallContext) -> Bool {
+    guard generation != nil else {
       return cache.store.isIdle || context.method.isSafe || context.values.contains(CacheSettingsKey.self)
         || context.delivery == .described
     }
@@ -51,14 +51,15 @@ extension CacheMiddleware: ShortcutMiddleware {
     return true
   }
 
-  package func fail(_ token: UInt64) {
+  package func fail(_ generation: UInt64, _ error: any Error) -> Bool {
     cache.store.end()
+    return error is RecentFailure
   }
 
   package func finish(
     _ response: ResponseMessage, to request: RequestMessage, _ context: CallContext, _ skip: Skip
   ) async throws -> ResponseMessage {
-    guard let token = skip.token else {
+    guard let generation = skip.number else {
       await unsafeCallEnded(request, response, context)
       return response
     }
@@ -67,7 +68,7 @@ extension CacheMiddleware: ShortcutMiddleware {
       cache.store.end()
       return response
     }
-    return try await exchange.received(response, nil, token, lookup)
+    return try await exchange.received(response, nil, generation, lookup)
   }
 }
 

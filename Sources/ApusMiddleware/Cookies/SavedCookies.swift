@@ -75,7 +75,7 @@ extension Cookie {
   /// Restores a cookie. Returns `nil` for a cookie that was not saved by ``SavedCookies/Item/init(_:)``.
   init?(_ item: SavedCookies.Item) {
     guard let name = SavedCookies.Item.bytes(item.name), let value = SavedCookies.Item.bytes(item.value),
-      let path = SavedCookies.Item.bytes(item.path)
+      let path = SavedCookies.Item.bytes(item.path), !name.isEmpty
     else { return nil }
     key = Key(name: name, domain: item.domain, isHostOnly: item.isHostOnly, path: path)
     self.value = value

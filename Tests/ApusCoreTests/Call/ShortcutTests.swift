@@ -10,9 +10,11 @@ private final class Recording: ShortcutMiddleware {
   let notes = Mutex<[String]>([])
   private let shortcut: Shortcut
   private let isDone: Bool
+  /// Whether failed calls pass the middleware after all.
+  private let passesAfterFailure: Bool
 
-  init(_ shortcut: Shortcut, isDone: Bool = true) {
-    (self.shortcut, self.isDone) = (shortcut, isDone)
+  init(_ shortcut: Shortcut, isDone: Bool = true, passesAfterFailure: Bool = false) {
+    (self.shortcut, self.isDone, self.passesAfterFailure) = (shortcut, isDone, passesAfterFailure)
   }
 
   var all: [String] { notes.withLock { $0 } }
@@ -30,17 +32,20 @@ private final class Recording: ShortcutMiddleware {
     return shortcut
   }
 
-  func end(_ token: UInt64?, _ response: ResponseMessage, _ context: CallContext) -> Bool {
-    add("end \(token.map { "\($0)" } ?? "none") \(response.statusCode)")
+  func end(_ number: UInt64?, _ response: ResponseMessage, _ context: CallContext) -> Bool {
+    add("end \(number.map { "\($0)" } ?? "none") \(response.statusCode)")
     return isDone
   }
 
-  func fail(_ token: UInt64) { add("fail \(token)") }
+  func fail(_ number: UInt64, _ error: any Error) -> Bool {
+    add("fail \(number)")
+    return passesAfterFailure
+  }
 
   func finish(
     _ response: ResponseMessage, to request: RequestMessage, _ context: CallContext, _ skip: Skip
   ) async throws -> ResponseMessage {
-    add("finish \(skip.token.map { "\($0)" } ?? "none")")
+    add("finish \(skip.number.map { "\($0)" } ?? "none")")
     return try await skip.next(request, context: context)
   }
 }
@@ -75,6 +80,16 @@ private struct Marking: ContextMiddleware {
     stub.onAny(reply: .failure(TransportError.leavesHTTPS))
     let error = await failure { try await api.send(Request<Void>.get("/y")) }
     #expect(error != nil && shortcut.all.suffix(2) == ["begin /y", "fail 7"])
+  }
+
+  @Test("After a failure the middleware may let the call pass it")
+  func passAfterFailure() async throws {
+    let shortcut = Recording(.skip(7), passesAfterFailure: true)
+    let (stub, api) = bench(shortcut)
+    stub.onAny(reply: .failure(TransportError.leavesHTTPS))
+    let error = await failure { try await api.send(Request<Void>.get("/x")) }
+    #expect(shortcut.all == ["begin /x", "fail 7", "intercept"] && error != nil)
+    #expect(stub.exchanges.count == 2)
   }
 
   @Test("A response that needs more work is finished, with the rest of the pipeline at hand")

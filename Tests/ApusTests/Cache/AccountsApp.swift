@@ -60,13 +60,20 @@ struct AccountsApp {
   let jars = [CookieJar(), CookieJar()]
   private let clients: [Role: Client]
 
-  init(_ cache: ResponseCache, _ tokens: MemoryCredentialsStore, at server: AccountsServer, _ clock: ManualClock) {
+  /// Whether the cache is behind a middleware, so that no call skips it.
+  struct Way {
+    let clock: ManualClock
+    var isBehindMiddleware = false
+  }
+
+  init(_ cache: ResponseCache, _ tokens: MemoryCredentialsStore, at server: AccountsServer, _ way: Way) {
     (self.cache, self.tokens) = (cache, tokens)
     let (transport, jars) = (server.stub(), jars)
     clients = Dictionary(
       uniqueKeysWithValues: Role.allCases.map { role in
         let client = Client(baseURL: "https://api.example.com/v1", transport: transport) {
-          ($0.cache, $0.clock, $0.retry, $0.timeout) = (cache, clock, .none, nil)
+          ($0.cache, $0.clock, $0.retry, $0.timeout) = (cache, way.clock, .none, nil)
+          if way.isBehindMiddleware { $0.putCacheBehindMiddleware() }
           switch role {
           case .account, .sameAccount: $0.authentication = .bearer(tokens)
           case .key: $0.authentication = .apiKey("k1", field: "X-Api-Key")

@@ -34,7 +34,7 @@ struct AccountsRun {
 
   init(_ place: CacheAccountFuzzTests.Place, _ path: String, seed: UInt64) {
     (self.place, self.path, random) = (place, path, SeededGenerator(seed: seed))
-    app = AccountsApp(Self.cache(place, path, ""), MemoryCredentialsStore(), at: server, clock)
+    app = AccountsApp(Self.cache(place, path, ""), MemoryCredentialsStore(), at: server, AccountsApp.Way(clock: clock))
   }
 
   private static func cache(
@@ -238,7 +238,9 @@ struct AccountsRun {
   private mutating func restart(keepingTokens: Bool) {
     let tokens = keepingTokens ? app.tokens : MemoryCredentialsStore()
     if !keepingTokens, !account.isEmpty { tokens.set(.token(Secret(account)), account: account) }
-    app = AccountsApp(Self.cache(place, path, account), tokens, at: server, clock)
+    app = AccountsApp(
+      Self.cache(place, path, account), tokens, at: server,
+      AccountsApp.Way(clock: clock, isBehindMiddleware: Bool.random(using: &random)))
     (cookies, isBound) = ([:], false)
   }
 }

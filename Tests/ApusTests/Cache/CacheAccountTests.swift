@@ -26,7 +26,7 @@ struct CacheAccountTests {
   }
 
   private func app(_ cache: ResponseCache, _ tokens: MemoryCredentialsStore? = nil) -> AccountsApp {
-    AccountsApp(cache, tokens ?? self.tokens, at: server, clock)
+    AccountsApp(cache, tokens ?? self.tokens, at: server, AccountsApp.Way(clock: clock))
   }
 
   /// Runs a test in memory and in the folder of an account.

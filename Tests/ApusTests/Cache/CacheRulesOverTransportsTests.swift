@@ -18,18 +18,20 @@ import Foundation
 
 @Suite("Rules of the cache over transports")
 struct CacheRulesOverTransportsTests {
-  enum HTTPVersion: CaseIterable {
+  enum Way: CaseIterable {
     case http1, http2
+    /// Behind a middleware that could change the message, so that no call skips the cache.
+    case behindMiddleware
   }
 
-  @Test("A client with a cache follows RFC 9111", arguments: CacheScenario.all, HTTPVersion.allCases)
-  func rules(scenario: CacheScenario, version: HTTPVersion) async throws {
+  @Test("A client with a cache follows RFC 9111", arguments: CacheScenario.all, Way.allCases)
+  func rules(scenario: CacheScenario, way: Way) async throws {
     let replies = Replies()
     try await TestServer.with { _ in
       replies.next()
     } body: { server in
-      try await withGateway(version == .http2 ? HTTP2Gateway.start : nil, to: server) { gateway in
-        let run = CacheScenarioRun(LoopbackRecorder(server: server, gateway: gateway), replies)
+      try await withGateway(way == .http2 ? HTTP2Gateway.start : nil, to: server) { gateway in
+        let run = CacheScenarioRun(LoopbackRecorder(server: server, gateway: gateway), replies, way)
         for (number, step) in scenario.steps.enumerated() { try await run.perform(step, "step \(number + 1)") }
       }
     }
@@ -60,7 +62,10 @@ private struct CacheScenarioRun {
   private let cache: ResponseCache
   private let client: Client
 
-  init(_ recorder: LoopbackRecorder, _ replies: CacheRulesOverTransportsTests.Replies) {
+  init(
+    _ recorder: LoopbackRecorder, _ replies: CacheRulesOverTransportsTests.Replies,
+    _ way: CacheRulesOverTransportsTests.Way
+  ) {
     (server, self.replies) = (recorder.server, replies)
     let clock = clock
     // The clock starts at midnight, January 1st, 2026.
@@ -71,6 +76,7 @@ private struct CacheScenarioRun {
     self.cache = cache
     client = Client(baseURL: recorder.baseURL, transport: recorder.transport()) {
       ($0.cache, $0.clock, $0.retry, $0.timeout, $0.attemptTimeout) = (cache, clock, .none, nil, nil)
+      if way == .behindMiddleware { $0.putCacheBehindMiddleware() }
     }
   }
 

@@ -49,6 +49,18 @@ struct CachedClient {
   func sent(_ name: String) -> [String] { stub.exchanges.map { $0.field(name) ?? "" } }
 }
 
+extension Configuration {
+  /// Inserts a middleware before the cache, so that no call skips the cache.
+  mutating func putCacheBehindMiddleware() {
+    struct PassingOn: Middleware {
+      func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+        try await next(request, context: context)
+      }
+    }
+    customizePipeline = { $0.insert(PassingOn(), .before(.trace)) }
+  }
+}
+
 extension StubReply {
   /// A text that is fresh for a time.
   static func fresh(_ text: String, seconds: Int = 60, _ fields: FieldLines = [:]) -> StubReply {

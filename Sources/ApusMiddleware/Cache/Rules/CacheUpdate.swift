@@ -13,15 +13,12 @@ struct ForwardedRequest: Sendable {
   var endpointLifetime: Int64?
   /// The groups that the endpoint gives the response.
   var endpointGroups: Set<String> = []
-  /// Whether an invalidation happened after the request was sent: its response is stored as stale.
-  var isInvalidated = false
 
   /// Returns a response with what the endpoint says about it.
   fileprivate func annotated(_ response: StoredResponse) -> StoredResponse {
     var response = response
     response.endpointLifetime = endpointLifetime
     response.endpointGroups = endpointGroups
-    response.isInvalidated = isInvalidated
     return response
   }
 }

@@ -65,13 +65,6 @@ struct CacheIndex<Payload: Sendable>: Sendable {
     }
   }
 
-  /// Whether there is an entry of a key.
-  func contains(_ key: CacheKey) -> Bool {
-    var isFound = false
-    forEach(under: key) { _, _ in isFound = true }
-    return isFound
-  }
-
   /// Whether there is an entry of a target.
   func contains(target: KeyedDigest) -> Bool {
     var slot = byTarget.first(in: target.first)

@@ -137,8 +137,8 @@ final class FolderStore: Sendable {
   /// Returns the responses of a key if they are in memory. Without any, records that a request is sent. `nil`: the folder
   /// is not open yet, or files must be read.
   func entriesOrBegin(_ key: CacheKey) -> CacheStore.Found? {
-    guard let copies = folder?.copies(for: key) else { return nil }
-    return copies.isEmpty ? .began(begin()) : .found(copies)
+    guard let folder, let copies = folder.copies(for: key) else { return nil }
+    return copies.isEmpty ? .began(folder.state.withLock { $0.invalidations.begin() }) : .found(copies)
   }
 
   /// The digests for the keys, if the folder is open.

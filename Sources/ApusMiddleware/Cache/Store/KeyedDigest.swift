@@ -34,7 +34,8 @@ struct DigestKey: Hashable, Sendable {
 /// A hash function with a key, SipHash-2-4 with a result of 128 bits.
 ///
 /// The function resists inputs that are chosen to collide, which the hash functions of collections do not promise for
-/// stored values. Each value is added with its length, so that different sequences of values have different digests.
+/// stored values. Texts are added with their lengths, so that different sequences of values have different digests; the
+/// last one needs none.
 struct KeyedHasher: Sendable {
   private var state: State
   /// The number of bytes that were added, of which the lowest eight bits are part of the digest.

@@ -132,15 +132,13 @@ struct CacheUpdateTests {
     #expect(foreign.result == .received && foreign.freshened.isEmpty)
   }
 
-  @Test("An invalidation after the request was sent leaves the response in need of validation")
-  func invalidated() throws {
+  @Test("A response has the lifetime and the groups of its endpoint, and a confirmed one is valid again")
+  func annotated() throws {
     let stored = CacheWorld.stored("ETag: \"a\"", "Cache-Control: max-age=60")
-    let late = update(CacheWorld.response(304, "ETag: \"a\""), [stored]) { $0.isInvalidated = true }
-    #expect(try #require(late.freshened.first).isInvalidated)
     let new = update(CacheWorld.response(200, "Cache-Control: max-age=60", "ETag: \"b\""), [stored]) {
-      ($0.isInvalidated, $0.endpointLifetime, $0.endpointGroups) = (true, 5, ["g"])
+      ($0.endpointLifetime, $0.endpointGroups) = (5, ["g"])
     }
-    #expect(new.new?.isInvalidated == true && new.new?.endpointLifetime == 5 && new.new?.groups == ["g"])
+    #expect(new.new?.endpointLifetime == 5 && new.new?.groups == ["g"])
     var old = stored
     old.isInvalidated = true
     let confirmed = update(CacheWorld.response(304, "ETag: \"a\""), [old]).freshened.first

@@ -91,7 +91,7 @@ struct CacheOutcome: Sendable, Hashable {
 }
 
 extension Trace {
-  /// The last decision of the cache; `nil` without a cache.
+  /// The last decision of the cache; `nil` if it made none.
   var cacheOutcome: CacheOutcome? {
     for event in events.reversed() {
       if case .cache(let status) = event.kind { return CacheOutcome(status) }

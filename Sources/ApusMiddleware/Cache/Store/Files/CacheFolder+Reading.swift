@@ -21,12 +21,13 @@ extension CacheFolder {
       let name = name(key, serial)
       guard let found = load(id, name, completely: false) else { continue }
       let response: StoredResponse? = state.withLock { state in
-        if found.isComplete, found.size <= EntryFormat.smallSize {
+        guard let response = state.present(found.head, id, of: key.account) else { return nil }
+        if found.isComplete, found.identity.size <= EntryFormat.smallSize {
           let copy = RecentEntries.Copy(
             head: found.head, content: found.content, name: name, identity: found.identity)
           state.recent.insert(copy, id)
         }
-        return state.present(found.head, id, of: key.account)
+        return response
       }
       guard let response else {
         discard(id, name)
@@ -40,7 +41,7 @@ extension CacheFolder {
   /// Returns the responses of a key from copies in memory, if their files have not changed. `nil`: files must be read,
   /// which takes longer. Does not count as a use.
   ///
-  /// Examines the files: a call of the system for the folder, and one for each entry.
+  /// Reads the shared state and examines each file: one call of the system each.
   func copies(for key: CacheKey) -> CacheEntries? {
     guard let shared = shared.read() else { return nil }
     var entries = CacheEntries()
@@ -74,7 +75,7 @@ extension CacheFolder {
     do throws(FileError) {
       guard let file = try folder.existing(name, for: .reading, isPrivate: true) else {
         // Another process has removed it.
-        state.withLock { _ = $0.index.remove(id) }
+        state.withLock { _ = $0.remove(id) }
         return nil
       }
       if let found = try format.read(file, name, completely: completely) { return found }
@@ -89,7 +90,7 @@ extension CacheFolder {
   /// Removes an entry that cannot be used.
   func discard(_ id: UInt64, _ name: String) {
     // Only the thread that takes the entry out of the index counts its bytes.
-    guard let entry = state.withLock({ $0.index.remove(id) }), folder.remove(name) else { return }
+    guard let entry = state.withLock({ $0.remove(id) }), folder.remove(name) else { return }
     state.withLock { $0.removedBytes += entry.size }
   }
 

@@ -115,7 +115,7 @@ extension CacheFolder {
     let entries = state.withLock { select(&$0.index) }
     guard !entries.isEmpty else { return }
     shared.usage = max(0, shared.usage - removeFiles(of: entries))
-    shared.changes += 1
+    noteChange(in: &shared)
     try self.shared.write(shared)
   }
 

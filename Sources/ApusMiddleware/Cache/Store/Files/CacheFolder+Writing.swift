@@ -111,12 +111,21 @@ extension CacheFolder {
     }
     shared.usage -= removeFiles(of: state.withLock { $0.remove(outdated, of: key) })
     let valid = drafts.filter { isValid($0, under: key) }
-    let replaced = valid.compactMap(\.replaced).compactMap { id in state.withLock { $0.index[id]?.size } }
-    shared.usage = max(0, shared.usage + valid.reduce(0) { $0 + $1.size } - replaced.reduce(0, +))
-    shared.changes += 1
+    let growth = valid.map { draft in
+      draft.size - (draft.replaced.flatMap { id in state.withLock { $0.index[id]?.size } } ?? 0)
+    }
+    shared.usage = max(0, shared.usage + growth.reduce(0, +))
+    noteChange(in: &shared)
     // A process that is killed now leaves too large a number, never too small a one.
     try self.shared.write(shared)
-    return valid.filter { publish($0) }.map(\.draft)
+    let published = valid.map { publish($0) }
+    // A process that opens the folder may take a draft for abandoned that has no lock yet.
+    let lost = zip(growth, published).reduce(0) { $1.1 ? $0 : $0 + $1.0 }
+    if lost != 0 {
+      shared.usage = max(0, shared.usage - lost)
+      try self.shared.write(shared)
+    }
+    return zip(valid, published).compactMap { $1 ? $0.draft : nil }
   }
 
   /// Whether a draft may still be published: another process may have removed the account, or the replaced entry.
@@ -135,6 +144,7 @@ extension CacheFolder {
     let entry = FileEntry(serial: draft.name.serial, touched: now, used: now)
     let variant: CacheIndex<FileEntry>.Entry? = state.withLock { state in
       if let replaced = draft.replaced {
+        state.recent.remove(replaced)
         state.index.update(replaced, size: draft.size) { $0 = entry }
         state.index.use(replaced, at: now)
         return nil

@@ -93,8 +93,7 @@ final class CacheFolder: Sendable {
   func load(_ shared: SharedState) {
     let first: UInt64? = state.withLock { state in
       if shared.changes > state.changes { (state.changes, state.isOutdated) = (shared.changes, true) }
-      guard shared.generation > state.invalidations.generation || shared.records > state.records else { return nil }
-      return state.records
+      return state.knowsInvalidations(of: shared) ? nil : state.records
     }
     guard let first else { return }
     let oldest = shared.records - min(shared.records, SharedRecord.capacity)
@@ -171,8 +170,17 @@ final class CacheFolder: Sendable {
       }
       return result
     } catch {
+      // What was written is unknown.
+      state.withLock { $0.isOutdated = true }
       return nil
     }
+  }
+
+  /// Counts a change of entries by this process, before others see it, so that no lookup takes it for a foreign change.
+  func noteChange(in shared: inout SharedState) {
+    shared.changes += 1
+    let changes = shared.changes
+    state.withLock { $0.changes = max($0.changes, changes) }
   }
 
   /// Shares what could not be shared before: the removed bytes; and that responses must be validated, or removed.
@@ -196,8 +204,15 @@ final class CacheFolder: Sendable {
 extension CacheFolder.State {
   /// Whether this process knows all changes of other processes.
   func isCurrent(_ shared: SharedState) -> Bool {
-    !isOutdated && shared.changes <= changes && shared.generation <= invalidations.generation
-      && shared.records <= records
+    !isOutdated && shared.changes <= changes && knowsInvalidations(of: shared)
+  }
+
+  /// Whether this process knows all invalidations of other processes.
+  func knowsInvalidations(of shared: SharedState) -> Bool {
+    shared.generation <= invalidations.generation && shared.records <= records
+      && shared.floors.groups <= invalidations.floors.groups
+      && shared.floors.accounts <= invalidations.floors.accounts
+      && shared.floors.everything <= invalidations.floors.everything
   }
 
   /// Returns a response with what has happened since its file was written. `nil`: it must not be used.
@@ -208,6 +223,12 @@ extension CacheFolder.State {
     response.id = id
     response.isInvalidated = response.isInvalidated || invalidations.isInvalidated(head.groups, sentAt: generation)
     return response
+  }
+
+  /// Removes an entry and its copy. Returns the entry.
+  mutating func remove(_ id: UInt64) -> CacheIndex<CacheFolder.FileEntry>.Entry? {
+    recent.remove(id)
+    return index.remove(id)
   }
 
   /// Inserts an entry, unless another thread has just found its file.

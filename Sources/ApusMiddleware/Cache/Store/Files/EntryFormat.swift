@@ -86,8 +86,6 @@ struct EntryFormat: Sendable {
     let content: Data?
     /// Whether the content was read, if there is any.
     let isComplete: Bool
-    /// The number of bytes of the file.
-    let size: Int64
     let identity: FileIdentity
   }
 
@@ -112,13 +110,13 @@ struct EntryFormat: Sendable {
     }
     guard let head else { return nil }
     guard prefix.hasContent, bytes.count == prefix.size else {
-      return Found(head: head, content: nil, isComplete: !prefix.hasContent, size: size, identity: identity)
+      return Found(head: head, content: nil, isComplete: !prefix.hasContent, identity: identity)
     }
     let isWhole = bytes.withUnsafeBytes { bytes in
       content.digest(UnsafeRawBufferPointer(rebasing: bytes[headEnd...])) == prefix.contentDigest
     }
     guard isWhole else { return nil }
-    return Found(head: head, content: Data(bytes[headEnd...]), isComplete: true, size: size, identity: identity)
+    return Found(head: head, content: Data(bytes[headEnd...]), isComplete: true, identity: identity)
   }
 
   private static func prefix(_ bytes: UnsafeRawBufferPointer) -> Prefix? {

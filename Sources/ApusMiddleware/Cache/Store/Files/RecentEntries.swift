@@ -19,7 +19,7 @@ struct RecentEntries: Sendable {
     let name: String
     let identity: FileIdentity
 
-    fileprivate var size: Int { Int(head.response.headSize) + (content?.count ?? 0) }
+    fileprivate var size: Int { max(Int(head.response.headSize) + (content?.count ?? 0), Int(identity.size)) }
   }
 
   /// The number of bytes of a half: 2 MiB.

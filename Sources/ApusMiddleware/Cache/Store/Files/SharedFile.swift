@@ -7,7 +7,7 @@ import ApusFiles
 struct SharedFile: Sendable {
   static let name = "state"
   /// The first bytes of the file. The last byte is the version of the format.
-  private static let magic: [UInt8] = Array("ApusSta".utf8) + [1]
+  private static let magic: [UInt8] = Array("ApusSta".utf8) + [2]
   private static let stateOffset: Int64 = 64
   private static let recordsOffset: Int64 = 256
   private static let size = recordsOffset + Int64(SharedRecord.capacity) * Int64(SharedRecord.size)

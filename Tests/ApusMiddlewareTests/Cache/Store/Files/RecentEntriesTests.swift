@@ -1,6 +1,7 @@
 #if os(Linux) || os(macOS)
 import ApusFiles
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -13,7 +14,11 @@ struct RecentEntriesTests {
   /// Returns a copy of about 1 KiB and the content.
   private func copy(_ name: String, content: Int = 0) throws -> RecentEntries.Copy {
     let response = try #require(CacheWorld.update(["ETag: \"a\""]).new)
-    let identity = try Folder(FileManager.default.temporaryDirectory.path).descriptor.identity
+    let file = "apus-copy-\(UUID())"
+    let folder = FileManager.default.temporaryDirectory.path
+    _ = FileManager.default.createFile(atPath: folder + "/" + file, contents: nil)
+    defer { try? FileManager.default.removeItem(atPath: folder + "/" + file) }
+    let identity = try #require(try Folder(folder).identity(of: file))
     return RecentEntries.Copy(
       head: EntryHead(response: response, groups: []), content: Data(count: content), name: name, identity: identity)
   }
@@ -129,8 +134,55 @@ struct RecentEntriesTests {
       let mine = await bench.key(store, .account(1))
       _ = await store.entries(for: mine)
       #expect(copies(store, mine)?.isEmpty == false)
-      await store.remove(account: 1)
-      #expect(copies(store, mine)?.isEmpty == true)
+      // Another process signs the account out.
+      await other.remove(account: 1)
+      #expect(copies(store, mine) == nil)
+      #expect(await store.entries(for: mine).isEmpty)
+      #expect(copies(store, mine) == nil || copies(store, mine)?.isEmpty == true)
+    }
+  }
+
+  @Test("A copy ends when its entry is replaced, evicted or removed")
+  func endOfCopy() async throws {
+    try await FolderBench.with { bench in
+      let (store, other) = (bench.store(), bench.store())
+      let key = try await read(bench, store)
+      let found = try #require(copies(store, key)?.responses.first)
+      // A 304 replaces the head.
+      var fresh = found
+      fresh.endpointLifetime = 77
+      let update = CacheUpdate(result: .received, freshened: [fresh])
+      #expect(await store.apply(update, content: nil, under: key, at: CacheWorld.origin))
+      #expect(copies(store, key) == nil)
+      #expect(await store.entries(for: key).responses.first?.endpointLifetime == 77)
+      #expect(copies(store, key)?.responses.first?.endpointLifetime == 77)
+      // Another process removes everything.
+      await other.removeAll()
+      #expect(copies(store, key) == nil)
+      #expect(await store.entries(for: key).isEmpty)
+
+      #expect(await bench.put(store, CacheWorld.update(sentAt: store.begin())))
+      // Then the names are read again, and the changes of the other process are known.
+      bench.advance(1000)
+      #expect(await store.entries(for: key).responses.count == 1)
+      #expect(copies(store, key)?.isEmpty == false)
+      await store.removeAll()
+      #expect(copies(store, key)?.isEmpty == true)
+    }
+  }
+
+  @Test("Signing out leaves nothing in memory")
+  func signOut() async throws {
+    try await FolderBench.with { bench in
+      let folder = try CacheFolder(bench.path, capacity: 1 << 20) { 0 }
+      let key = CacheKey(
+        target: folder.subjects.target("/x", at: CacheWorld.origin), account: 1,
+        session: KeyedDigest(first: 0, second: 0))
+      #expect(folder.apply(CacheWorld.update(), content: Data("a".utf8), under: key, at: CacheWorld.origin))
+      #expect(folder.entries(for: key).responses.count == 1)
+      #expect(folder.state.withLock { $0.recent.count } == 1)
+      folder.remove(.account(1)) { $0.account == 1 }
+      #expect(folder.state.withLock { $0.recent.count } == 0)
     }
   }
 
