@@ -88,8 +88,8 @@ extension Call {
     do {
       response = try await next(message, context: context)
     } catch {
-      guard let number, shortcut.fail(number, error) else { throw error }
-      return try await shortcut.intercept(message, context: context, next: next)
+      if let number { shortcut.fail(number) }
+      throw error
     }
     if shortcut.end(number, response, context) { return response }
     return try await shortcut.finish(response, to: message, context, Skip(number: number, next: next))

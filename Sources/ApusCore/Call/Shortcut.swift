@@ -11,13 +11,11 @@ package protocol ShortcutMiddleware: ConditionalMiddleware, AnyObject {
   /// - Parameters:
   ///   - number: the number of a call that has skipped the middleware. `nil`: the call was not asked, has passed the
   ///     middleware, or was not for this one.
-  /// - Returns: whether the response is the result. `false`: ``finish(_:of:)`` is called.
+  /// - Returns: whether the response is the result. `false`: ``finish(_:to:_:_:)`` is called.
   func end(_ number: UInt64?, _ response: ResponseMessage, _ context: CallContext) -> Bool
 
   /// Ends a call that has skipped the middleware and failed.
-  ///
-  /// - Returns: whether the call passes the middleware after all.
-  func fail(_ number: UInt64, _ error: any Error) -> Bool
+  func fail(_ number: UInt64)
 
   /// Handles a response for which ``end(_:_:_:)`` has returned `false`.
   ///

@@ -51,9 +51,8 @@ extension CacheMiddleware: ShortcutMiddleware {
     return true
   }
 
-  package func fail(_ generation: UInt64, _ error: any Error) -> Bool {
+  package func fail(_ generation: UInt64) {
     cache.store.end()
-    return error is RecentFailure
   }
 
   package func finish(

@@ -247,8 +247,8 @@ extension CachedExchange {
 }
 
 /// The error of a call that did not begin an exchange, because a validation of the same response has just failed. The
-/// calls that get it have a stale response, or share an exchange with such a call.
-struct RecentFailure: Error {
+/// calls that get it have a stale response.
+private struct RecentFailure: Error {
   let cause: CacheFailure
 }
 

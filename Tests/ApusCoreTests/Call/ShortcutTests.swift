@@ -10,11 +10,9 @@ private final class Recording: ShortcutMiddleware {
   let notes = Mutex<[String]>([])
   private let shortcut: Shortcut
   private let isDone: Bool
-  /// Whether failed calls pass the middleware after all.
-  private let passesAfterFailure: Bool
 
-  init(_ shortcut: Shortcut, isDone: Bool = true, passesAfterFailure: Bool = false) {
-    (self.shortcut, self.isDone, self.passesAfterFailure) = (shortcut, isDone, passesAfterFailure)
+  init(_ shortcut: Shortcut, isDone: Bool = true) {
+    (self.shortcut, self.isDone) = (shortcut, isDone)
   }
 
   var all: [String] { notes.withLock { $0 } }
@@ -37,10 +35,7 @@ private final class Recording: ShortcutMiddleware {
     return isDone
   }
 
-  func fail(_ number: UInt64, _ error: any Error) -> Bool {
-    add("fail \(number)")
-    return passesAfterFailure
-  }
+  func fail(_ number: UInt64) { add("fail \(number)") }
 
   func finish(
     _ response: ResponseMessage, to request: RequestMessage, _ context: CallContext, _ skip: Skip
@@ -80,16 +75,6 @@ private struct Marking: ContextMiddleware {
     stub.onAny(reply: .failure(TransportError.leavesHTTPS))
     let error = await failure { try await api.send(Request<Void>.get("/y")) }
     #expect(error != nil && shortcut.all.suffix(2) == ["begin /y", "fail 7"])
-  }
-
-  @Test("After a failure the middleware may let the call pass it")
-  func passAfterFailure() async throws {
-    let shortcut = Recording(.skip(7), passesAfterFailure: true)
-    let (stub, api) = bench(shortcut)
-    stub.onAny(reply: .failure(TransportError.leavesHTTPS))
-    let error = await failure { try await api.send(Request<Void>.get("/x")) }
-    #expect(shortcut.all == ["begin /x", "fail 7", "intercept"] && error != nil)
-    #expect(stub.exchanges.count == 2)
   }
 
   @Test("A response that needs more work is finished, with the rest of the pipeline at hand")

@@ -29,6 +29,8 @@ struct FlightKey: Hashable, Sendable {
   let environment: ObjectIdentifier
   let principal: UInt64?
   let cookieJar: UInt64
+  /// Whether the exchange has ``SharedExchangeSteps``, which may refuse it with an error for calls with steps only.
+  let hasSteps: Bool
   let message: FlightMessage
 
   /// Returns the response progress up to which another call may join.
@@ -59,6 +61,7 @@ extension FlightKey {
     environment = ObjectIdentifier(context.owner.prepared)
     principal = context.principal
     cookieJar = context.values[CookieJarNumberKey.self]
+    hasSteps = context.values[SharedExchangeKey.self] != nil
   }
 
   private static func parts(

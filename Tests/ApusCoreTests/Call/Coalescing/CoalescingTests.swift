@@ -2,6 +2,7 @@ import ApusCore
 import ApusTesting
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 private struct User: Codable, Sendable, Equatable { var id: Int }
@@ -68,6 +69,21 @@ struct CoalescingTests {
       for call in calls { #expect(await call.value.error?.code == code) }
       #expect(bench.stub.exchanges.count == 1 && bench.isClean)
     }
+  }
+
+  @Test("A call without steps does not share an exchange with steps, which may refuse it at once")
+  func steps() async throws {
+    struct Refused: Error {}
+    let steps = SharedExchangeSteps(begin: { throw Refused() }, end: { _ in })
+    let first = Request<String>.shared.setting(SharedExchangeKey.self, steps)
+    let calls = [first, first, .shared].map { request in
+      Task { [bench] in await failure { try await bench.api.send(request) } }
+    }
+    try await bench.stub.waitForExchanges(1)
+    gate.open()
+    for call in calls.prefix(2) { #expect(await call.value != nil) }
+    #expect(await calls[2].value == nil)
+    #expect(bench.stub.exchanges.count == 1)
   }
 
   @Test("Calls of different types share an exchange and decode the response separately; one call may fail")
