@@ -31,20 +31,20 @@ struct CacheCalls {
       })
   }
 
-  /// What a call reads.
-  private struct Result {
+  /// An answer, and whether the call decodes it.
+  private struct Reading {
     let answer: Answer
     var isDecoded = true
 
     var name: String { answer.rawValue + (isDecoded ? "" : ", not decoded") }
-    static let all = Answer.allCases.map { Result(answer: $0) } + [Result(answer: .page, isDecoded: false)]
+    static let all = Answer.allCases.map { Reading(answer: $0) } + [Reading(answer: .page, isDecoded: false)]
   }
 
-  private func usage(of way: Way, _ result: Result, inFlight: Int) async throws -> Usage {
+  private func usage(of way: Way, _ reading: Reading, inFlight: Int) async throws -> Usage {
     guard let api = clients[way] else { throw Unexpected() }
-    let calls = result.answer.calls(inFlight: inFlight)
+    let calls = reading.answer.calls(inFlight: inFlight)
     return try await withTaskExecutorPreference(loop) {
-      switch (result.answer.count, result.isDecoded) {
+      switch (reading.answer.count, reading.isDecoded) {
       case (nil, _):
         let request = Request<Person>.get("/users/\(7)").cache(for: .seconds(3600))
         return try await Usage.of(calls, inFlight: inFlight) { _ = try await api.send(request) }
@@ -72,11 +72,11 @@ struct CacheCalls {
       | answer | in flight | contender | processor µs | ratio | elapsed µs | ratio |
       |---|---|---|---|---|---|---|
       """)
-    for result in Result.all {
+    for reading in Reading.all {
       for inFlight in [1, connectionLimit] {
         let rows = try await interleaved(runs) {
           var row: [Usage] = []
-          for way in Way.allCases { row.append(try await lineup.usage(of: way, result, inFlight: inFlight)) }
+          for way in Way.allCases { row.append(try await lineup.usage(of: way, reading, inFlight: inFlight)) }
           return row
         }
         for (index, way) in Way.allCases.enumerated() {
@@ -86,7 +86,7 @@ struct CacheCalls {
               Calls.spread(rows.map { $0[index][keyPath: value] / $0[0][keyPath: value] }),
             ]
           }
-          print("| \(result.name) | \(inFlight) | \(way.rawValue) | \(cells.joined(separator: " | ")) |")
+          print("| \(reading.name) | \(inFlight) | \(way.rawValue) | \(cells.joined(separator: " | ")) |")
         }
         fflush(nil)
       }

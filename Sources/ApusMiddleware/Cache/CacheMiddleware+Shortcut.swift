@@ -1,7 +1,7 @@
 package import ApusCore
 import HTTPTypes
 
-/// What the cache does without a frame in the pipeline: it answers plain requests with fresh responses that are in
+/// The shortcut of the cache: without a frame in the pipeline it answers plain requests with fresh responses that are in
 /// memory, and forwards those for which nothing is stored.
 extension CacheMiddleware: ShortcutMiddleware {
   private static let plainMiss = TraceEvent.Kind.cache(CacheStatus(forward: .uriMiss))

@@ -55,7 +55,7 @@ enum CacheStore: Sendable {
     }
   }
 
-  /// What is stored under a key.
+  /// The result of a lookup that begins a request if nothing is stored.
   enum Found: Sendable {
     case found(CacheEntries)
     /// Nothing. A request was recorded, as by ``begin()``.

@@ -170,7 +170,7 @@ final class CacheFolder: Sendable {
       }
       return result
     } catch {
-      // What was written is unknown.
+      // The change may have been written in part, so the names are read again.
       state.withLock { $0.isOutdated = true }
       return nil
     }
